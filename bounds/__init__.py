@@ -1,0 +1,1 @@
+"""Sharp bounds on what a paired robustness evaluation does and does not reveal."""

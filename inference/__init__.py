@@ -1,0 +1,1 @@
+"""Prediction records from models, images and perturbations."""

@@ -1,0 +1,1 @@
+"""Evidence for the claims that `bounds` rests on."""

@@ -1,0 +1,1 @@
+"""Which clean-correct images to re-photograph first."""
