@@ -67,7 +67,7 @@ class BackendError(PairboundsError, ValueError):
     """A backend or method that does not exist or cannot do what was asked."""
 
 
-class MissingExtraError(BackendError, ImportError):
+class MissingExtraError(BackendError):
     """A part that was not installed; `way_out` holds the pip line."""
 
 

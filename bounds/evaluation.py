@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -173,8 +174,6 @@ def _nearest(text: str, dtype: np.dtype[Any]) -> np.floating[Any]:
 
     Python's and NumPy's detour through float64 can round twice; the neighbours are compared exactly instead.
     """
-    from fractions import Fraction
-
     exact = Fraction(text)
     guess = dtype.type(float(exact))
     candidates = [np.nextafter(guess, dtype.type(-1)), guess, np.nextafter(guess, dtype.type(2))]
@@ -183,4 +182,4 @@ def _nearest(text: str, dtype: np.dtype[Any]) -> np.floating[Any]:
         mantissa = int(np.asarray(value).view(f"u{dtype.itemsize}")) & 1
         return abs(Fraction(float(value)) - exact), mantissa
 
-    return min(candidates, key=distance)  # type: ignore[no-any-return]
+    return min(candidates, key=distance)

@@ -5,7 +5,8 @@ sends `x[first + i * J + j]` of its records to group `j` of the perturbed ones (
 
 .. math::
     \\text{opt}\\ \\frac{1}{d} \\sum_v c_v x_v \\quad\\text{s.t.}\\quad
-    \\sum_j x_{ij} = a_i,\\ \\sum_i x_{ij} = b_j,\\ \\ell_r \\le \\sum_v g_{rv} x_v \\le u_r,\\ x \\ge 0\\ (x \\in \\mathbb Z).
+    \\sum_j x_{ij} = a_i,\\ \\sum_i x_{ij} = b_j,\\
+    \\ell_r \\le \\sum_v g_{rv} x_v \\le u_r,\\ x \\ge 0\\ (x \\in \\mathbb Z).
 
 All data are Python integers, so that an answer can be checked exactly. An integer point is a correspondence up to
 the order of equal records. Backends (`bounds.backends`) solve programs; they never see records.

@@ -132,9 +132,7 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
                 ("retained-correct", "none"),
                 probability=True,
             ),
-            Quantity(
-                "retained-correct", "retained correct", cells("CC"), ("images", "clean-correct", "none")
-            ),
+            Quantity("retained-correct", "retained correct", cells("CC"), ("images", "clean-correct", "none")),
             Quantity("lost", "lost", cells("CW"), ("images", "clean-correct", "none")),
             Quantity("recovered", "recovered", cells("WC"), ("images", "none")),
             Quantity("flips", "correctness flips", cells("CW WC"), ("images", "none")),
@@ -159,18 +157,14 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
                 cells("WS", 1, 1),
                 _TRANSITION,
             ),
-            Quantity(
-                "kept-changed-accepted-error", "kept, changed accepted errors", cells("WD", 1, 1), _TRANSITION
-            ),
+            Quantity("kept-changed-accepted-error", "kept, changed accepted errors", cells("WD", 1, 1), _TRANSITION),
             Quantity(
                 "rejected-wrong-to-accepted-error",
                 "rejected wrong to accepted error",
                 cells("WS WD", 0, 1),
                 _TRANSITION,
             ),
-            Quantity(
-                "correct-to-accepted-error", "correct to accepted error", cells("CW", None, 1), _TRANSITION
-            ),
+            Quantity("correct-to-accepted-error", "correct to accepted error", cells("CW", None, 1), _TRANSITION),
             Quantity(
                 "accepted-correct-to-accepted-error",
                 "accepted correct to accepted error",
