@@ -41,7 +41,7 @@ class Threshold:
     perturbed: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """The records of one side, sorted by class; every array has one entry a row.
 
@@ -80,7 +80,7 @@ class Side:
         return len(self.correct)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """A paired evaluation, checked; see the module docstring for the layout.
 

@@ -58,7 +58,7 @@ class Interval:
         sharp: whether both ends are attained and none is beaten; False marks an outer interval.
         may_be_undefined: whether some correspondence leaves the quantity without a denominator.
         undefined: the reason where every correspondence does, else None.
-        paired: the value under the true pairing; None if unknown or undefined.
+        paired: the value under the true pairing, a float where only that is known; None if unknown or undefined.
         method, backend: what decided; `backend` is None unless a solver ran.
         error_bound: for the float path, no end is further than this from the exact one; 0.0 for exact ends.
         images, classes: how many are pooled here.
@@ -80,7 +80,7 @@ class Interval:
     sharp: bool
     may_be_undefined: bool
     undefined: str | None
-    paired: Fraction | None
+    paired: Fraction | float | None
     method: str
     backend: str | None
     error_bound: float
@@ -102,8 +102,8 @@ class Interval:
     def to_dict(self) -> dict[str, Any]:
         """The object that `pairbounds bounds --json` prints: plain strings, integers, floats, booleans and None."""
 
-        def text(value: Fraction | None) -> str | None:
-            return None if value is None else f"{value.numerator}/{value.denominator}"
+        def text(value: Fraction | float | None) -> str | None:
+            return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else None
 
         return {
             "quantity": self.quantity,

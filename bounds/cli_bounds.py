@@ -1,0 +1,320 @@
+"""`pairbounds bounds`: the intervals of quantities at levels of knowledge, on a file of prediction records."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bounds.cli import Verb
+from bounds.cli_options import Output, chosen, note, output_options, progress, split
+from bounds.errors import CountError, PairboundsError, QuantityError
+from bounds.files import check_output
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from bounds.evaluation import Evaluation
+    from bounds.interval import Interval
+    from bounds.quantities import Quantity
+    from bounds.records import Records
+
+__all__ = ["bounds", "read_counts"]
+
+RETAINED_CORRECT_QUANTITIES = ("lost-acceptance", "gained-acceptance", "mean-probability-decrease")
+
+
+@click.command(cls=Verb)
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--model", "models", multiple=True, metavar="M", help="Models; needed where there are several.")
+@click.option("--perturbed", multiple=True, required=True, metavar="COND", help="Perturbed conditions.")
+@click.option("--clean", default="clean", show_default=True, metavar="COND", help="The clean condition.")
+@click.option(
+    "--quantity", "quantities", multiple=True, metavar="Q", help="Quantities  [default: retained-correct ones]"
+)
+@click.option("--knowledge", "levels", multiple=True, metavar="K", help="Levels of knowledge  [default: all]")
+@click.option("--threshold", "thresholds", multiple=True, metavar="T", help="Acceptance: confidence >= T, a decimal.")
+@click.option("--denominator", metavar="D", help="What rates are taken over  [default: the quantity's own]")
+@click.option(
+    "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
+)
+@click.option("--per-class", is_flag=True, help="One interval a class instead of pooled ones.")
+@click.option("--strata", metavar="COLUMN", help="Column that holds the classes  [default: label]")
+@click.option("--unpaired", is_flag=True, help="The sides share no image ids; only class counts are matched.")
+@click.option("--counts", type=click.Path(path_type=Path), metavar="FILE.csv", help="What is known of an unpaired one.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "closed-form", "lp", "milp", "enumerate"]),
+    default="auto",
+    show_default=True,
+    help="How ends are found.",
+)
+@click.option(
+    "--backend", type=click.Choice(["highs", "cvxpy"]), default="highs", show_default=True, help="The solver."
+)
+@click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
+@click.option(
+    "--arithmetic", type=click.Choice(["exact", "float"]), default="exact", show_default=True, help="Of ends."
+)
+@click.option(
+    "--witness", type=click.Path(path_type=Path), metavar="FILE", help="Correspondences that attain the ends."
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture: .png, .svg or .pdf.")
+@output_options
+@click.pass_context
+def bounds(
+    context: click.Context,
+    *,
+    records: Sequence[Path],
+    models: Sequence[str],
+    perturbed: Sequence[str],
+    clean: str,
+    quantities: Sequence[str],
+    levels: Sequence[str],
+    thresholds: Sequence[str],
+    denominator: str | None,
+    average: str,
+    per_class: bool,
+    strata: str | None,
+    unpaired: bool,
+    counts: Path | None,
+    method: str,
+    backend: str,
+    node_limit: int | None,
+    arithmetic: str,
+    witness: Path | None,
+    plot: Path | None,
+    output: Output,
+) -> None:
+    """Least and greatest value of quantities over all correspondences that agree with what is known.
+
+    RECORDS are Parquet or CSV files of prediction records. List options repeat, take commas and `all`.
+    """
+    if witness is not None:
+        check_output("--witness", witness, (".csv", ".parquet"))
+    if plot is not None:
+        from bounds.plots import SUFFIXES, require_matplotlib
+
+        check_output("--plot", plot, SUFFIXES)
+        require_matplotlib()
+    if counts is not None and not unpaired:
+        raise PairboundsError(
+            "--counts", str(counts), "goes with --unpaired: paired records tell their counts", "leave it out"
+        )
+
+    from bounds import tables
+    from bounds.cli_witness import WitnessFile
+    from bounds.records import load_records
+
+    source = load_records(list(records), strata=strata)
+    sides = _sides(source, models, perturbed, clean)
+    pairs = sum(map(len, sides.values()))
+    if counts is not None and pairs > 1:
+        raise PairboundsError(
+            "--counts",
+            str(counts),
+            f"speaks of one pair of sides, and {pairs} are asked for",
+            "give one model and one condition",
+        )
+    request = _Request(
+        quantities=quantities or RETAINED_CORRECT_QUANTITIES,
+        levels=levels or ("all",),
+        thresholds=_thresholds(thresholds),
+        counts=counts,
+        per_class=per_class,
+        options={
+            "denominator": denominator,
+            "average": average,
+            "method": method,
+            "backend": backend,
+            "node_limit": node_limit,
+            "arithmetic": arithmetic,
+            "witness": witness is not None,
+        },
+    )
+    evaluations = chain.from_iterable(
+        source.evaluations(model, conditions, clean=clean, paired=not unpaired) for model, conditions in sides.items()
+    )
+    tasks = chain.from_iterable(map(request.tasks, evaluations))
+    intervals: list[Interval] = []
+    notes: dict[tuple[str, str], Sequence[str]] = {}
+    with contextlib.ExitStack() as stack:
+        file = None if witness is None else stack.enter_context(WitnessFile.replacing(witness))
+        for evaluation, task in progress(tasks, lambda: pairs * request.tasks_a_pair, "intervals"):
+            notes[evaluation.model, evaluation.perturbed_condition] = evaluation.notes
+            for interval in task():
+                intervals.append(interval if file is None else file.write(evaluation, interval))
+    if plot is not None:
+        from bounds.plots import plot_intervals
+
+        plot_intervals(intervals, plot)
+    for text in request.left_out:
+        note(text)
+    output.write(
+        [interval.to_dict() for interval in intervals],
+        lambda: tables.interval_text(intervals, notes),
+        lambda: tables.interval_latex(intervals),
+    )
+
+
+def _sides(source: Records, models: Sequence[str], perturbed: Sequence[str], clean: str) -> dict[str, list[str]]:
+    """Model -> perturbed conditions asked for."""
+    if not models and len(source.models) > 1:
+        raise PairboundsError(
+            "--model",
+            None,
+            f"the records hold {len(source.models)}",
+            f"choose among {', '.join(source.models)}, or all",
+        )
+    sides = {}
+    for model in chosen("--model", models, source.models) if models else source.models:
+        conditions = source.conditions(model)
+        if clean not in conditions:
+            raise PairboundsError("--clean", clean, f"{model} has no such records", f"it has {', '.join(conditions)}")
+        others = [condition for condition in conditions if condition != clean]
+        if not others:
+            raise PairboundsError("--perturbed", None, f"{model} has records of {clean!r} only", "add perturbed ones")
+        sides[model] = chosen("--perturbed", perturbed, others)
+    return sides
+
+
+def _thresholds(values: Sequence[str]) -> list[str | None]:
+    """The thresholds as typed; `[None]` for none."""
+    for value in values:
+        if re.fullmatch(r"\s*[01]\s*,\s*[0-9]+\s*", value):
+            raise QuantityError(
+                "--threshold", value, "may be a decimal comma or two thresholds", "write 0.8, or repeat the option"
+            )
+    return [*split(values)] or [None]
+
+
+@dataclass(slots=True)
+class _Request:
+    """What is asked of each evaluation.
+
+    `tasks_a_pair` and `left_out`, what `all` could not mean here, are known once `tasks` has begun.
+    """
+
+    quantities: Sequence[str]
+    levels: Sequence[str]
+    thresholds: Sequence[str | None]
+    counts: Path | None
+    per_class: bool
+    options: Mapping[str, Any]
+    tasks_a_pair: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+    def tasks(self, evaluation: Evaluation) -> Iterator[tuple[Evaluation, Callable[[], list[Interval]]]]:
+        """For each (threshold, quantity, level) the evaluation with its acceptance, and a call that bounds it."""
+        from bounds.knowledge import know
+        from bounds.solve import bound, per_class
+
+        def pooled(*arguments: Any, **options: Any) -> list[Interval]:
+            return [bound(*arguments, **options)]
+
+        first = self.tasks_a_pair == 0
+        given: dict[str, Any] = {} if self.counts is None else read_counts(self.counts, evaluation.classes)
+        levels = self._levels(evaluation, given, tell=first)
+        for threshold in self.thresholds:
+            at = evaluation if threshold is None else evaluation.at_threshold(threshold)
+            quantities = self._quantities(at, tell=first and threshold is self.thresholds[0])
+            known = [know(at, level, **given) for level in levels]
+            self.tasks_a_pair = len(self.thresholds) * len(quantities) * len(levels)
+            for quantity, knowledge in product(quantities, known):
+                yield at, partial(per_class if self.per_class else pooled, at, quantity, knowledge, **self.options)
+
+    def _levels(self, evaluation: Evaluation, given: Mapping[str, Any], *, tell: bool) -> list[str]:
+        from bounds.knowledge import Level
+
+        names = chosen("--knowledge", self.levels, list(Level))
+        if evaluation.paired or "all" not in split(self.levels):
+            return names
+        usable = [Level.MARGINALS.value]
+        if "retained_correct" in given:
+            usable += [Level.TOTAL, Level.CLASSWISE]
+        if "persistent" in given:
+            usable += [Level.FIVE_STATE]
+        if tell:
+            rest = [name for name in names if name not in usable]
+            self.left_out.append(f"levels left out, unknown of these unpaired records: {', '.join(rest)}")
+        return usable
+
+    def _quantities(self, evaluation: Evaluation, *, tell: bool) -> list[Quantity]:
+        from bounds.quantities import QUANTITIES
+
+        found = [QUANTITIES[name] for name in chosen("--quantity", self.quantities, list(QUANTITIES))]
+        if "all" not in split(self.quantities):
+            return found
+        sides = (evaluation.clean, evaluation.perturbed)
+        denominator = self.options["denominator"]
+        refused: dict[str, list[str]] = {}
+        kept = []
+        for quantity in found:
+            if quantity.needs_acceptance and any(side.accepted is None for side in sides):
+                reason = "no --threshold and no column 'accepted'"
+            elif quantity.probability and any(side.true_probability is None for side in sides):
+                reason = "no column 'true_probability'"
+            elif denominator is not None and denominator not in quantity.denominators:
+                reason = f"not over {denominator}"
+            else:
+                kept.append(quantity)
+                continue
+            refused.setdefault(reason, []).append(quantity.name)
+        if not kept:
+            raise QuantityError("--quantity", "all", f"none is left: {'; '.join(refused)}", "name one to learn more")
+        if tell:
+            self.left_out += [f"quantities left out, {why}: {', '.join(names)}" for why, names in refused.items()]
+        return kept
+
+
+def read_counts(path: Path, classes: Sequence[str | int]) -> dict[str, npt.NDArray[np.int64]]:
+    """What is known of an unpaired evaluation, class by class.
+
+    Args:
+        path: CSV with the columns `class`, `retained_correct` and, for `five-state`, `persistent`.
+        classes: those of the evaluation.
+
+    Returns:
+        `retained_correct` and, if there, `persistent`: int64 of shape (C,) in the order of `classes`.
+
+    Raises:
+        CountError: if a column or class is missing, a class is unknown or named twice, or a count is not a whole
+            number.
+    """
+    import numpy as np
+
+    name = path.name
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.DictReader(stream)
+        columns = reader.fieldnames or []
+        for column in ("class", "retained_correct"):
+            if column not in columns:
+                raise CountError(name, None, f"has no column {column!r}", "name the columns class,retained_correct")
+        rows = list(reader)
+    wanted = [column for column in ("retained_correct", "persistent") if column in columns]
+    index = {str(class_name): place for place, class_name in enumerate(classes)}
+    counts = {column: np.full(len(classes), -1, dtype=np.int64) for column in wanted}
+    for line, row in enumerate(rows, start=2):
+        class_name = row["class"]
+        if class_name not in index:
+            raise CountError("class", class_name, f"not in the records ({name}, line {line})", "name each class once")
+        for column in wanted:
+            text = (row[column] or "").strip()
+            if not re.fullmatch("[0-9]{1,18}", text):
+                raise CountError(column, text, f"not a whole number ({name}, line {line})", "give a count such as 12")
+            if counts[column][index[class_name]] >= 0:
+                raise CountError("class", class_name, f"named twice ({name}, line {line})", "name each class once")
+            counts[column][index[class_name]] = int(text)
+    missing = [str(class_name) for class_name, k in zip(classes, counts["retained_correct"], strict=True) if k < 0]
+    if missing:
+        raise CountError("class", missing[0], f"has no row in {name}", "name each class once")
+    return counts

@@ -1,0 +1,151 @@
+"""What the verbs share: how results go out, lists of names, and progress."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from bounds.cli import emit
+from bounds.errors import PairboundsError
+from bounds.files import check_output
+
+__all__ = ["Output", "chosen", "json_text", "note", "output_options", "progress", "split"]
+
+T = TypeVar("T")
+
+QUIET_SECONDS = 2.0
+"""Work that takes longer shows its progress, where stderr is a terminal."""
+
+SHOWN_NAMES = 30
+
+
+def json_text(value: Any) -> str:
+    """Strict JSON; a list has one element a line."""
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(json_text(item) for item in value) + "\n]" if value else "[]"
+    return json.dumps(value, allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the results go: `--json`, or `--format` with `--out`, or a table for people."""
+
+    as_json: bool
+    format: str | None
+    out: Path | None
+
+    def write(
+        self,
+        objects: list[dict[str, Any]],
+        readable: Callable[[], str],
+        latex: Callable[[], str],
+        rows: list[dict[str, Any]] | None = None,
+    ) -> None:
+        """Print or write the results.
+
+        Args:
+            objects: what `--json` prints.
+            readable, latex: make the table for people and the LaTeX one.
+            rows: of CSV and Parquet; `objects` by default.
+        """
+        from bounds import tables
+
+        rows = objects if rows is None else rows
+
+        if self.format == "parquet" and self.out is not None:
+            tables.write_parquet(rows, self.out)
+            return
+        if self.as_json:
+            text = json_text(objects)
+        elif self.format == "csv":
+            text = tables.csv_text(rows)
+        else:
+            text = latex() if self.format == "latex" else readable()
+        if self.out is None:
+            emit(text)
+        else:
+            tables.write_text(text, self.out)
+
+
+def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--json`, `--format` and `--out`, handed to the verb as one `output`."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print strict JSON and nothing else.")
+    @click.option("--format", "format_", type=click.Choice(["csv", "parquet", "latex"]), help="Write a table.")
+    @click.option("--out", type=click.Path(path_type=Path), help="The file that --format writes.")
+    @functools.wraps(function)
+    def wrapped(*args: Any, as_json: bool, format_: str | None, out: Path | None, **kwargs: Any) -> Any:
+        if as_json and format_ is not None:
+            raise PairboundsError("--format", format_, "cannot go with --json", "give one of the two")
+        if out is not None and format_ is None:
+            raise PairboundsError("--out", str(out), "needs a format", "add --format csv, parquet or latex")
+        if format_ == "parquet" and out is None:
+            raise PairboundsError("--format", format_, "is not written to a terminal", "add --out FILE")
+        if out is not None:
+            check_output("--out", out)
+        return function(*args, output=Output(as_json, format_, out), **kwargs)
+
+    return wrapped
+
+
+def split(values: Sequence[str], known: Sequence[str] = ()) -> list[str]:
+    """The names in a repeated option, each once: a value is split at commas unless it is a known name as it stands.
+
+    >>> split(["fog/3,snow/3", "fog/3", "a,b"], known=["a,b"])
+    ['fog/3', 'snow/3', 'a,b']
+    """
+    parts = [part for value in values for part in ([value] if value in known else value.split(","))]
+    return list(dict.fromkeys(part if part in known else part.strip() for part in parts))
+
+
+def chosen(option: str, values: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The names asked for among the known ones; `all` means every one.
+
+    Raises:
+        PairboundsError: if one is unknown, naming those that come near it.
+    """
+    names = split(values, known)
+    if "all" in names:
+        return list(known)
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 3) or known[:SHOWN_NAMES]
+            more = " …" if len(near) < len(known) else ""
+            raise PairboundsError(option, name, "unknown", f"choose among {', '.join(near)}{more}, or all")
+    return names
+
+
+def progress(tasks: Iterable[T], total: Callable[[], int], label: str) -> Iterator[T]:
+    """The tasks, with a bar on stderr once they have taken a while, if that is a terminal.
+
+    `total` is asked for when the bar appears; it may depend on the tasks begun before.
+    """
+    iterator = iter(tasks)
+    started = time.monotonic()
+    done = 0
+    for task in iterator:
+        yield task
+        done += 1
+        if sys.stderr.isatty() and time.monotonic() - started > QUIET_SECONDS:
+            break
+    else:
+        return
+    with click.progressbar(length=total(), label=label, file=sys.stderr) as bar:
+        bar.update(done)
+        for task in iterator:
+            yield task
+            bar.update(1)
+
+
+def note(text: str) -> None:
+    """One line on stderr, for what is worth knowing though nothing is wrong."""
+    click.echo(f"pairbounds: note: {text}", err=True)

@@ -1,0 +1,92 @@
+"""The main job on the example inside the package: intervals at every level of knowledge, and a few audited claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bounds.interval import Interval
+from bounds.tables import end_text, paired_text, text
+
+if TYPE_CHECKING:
+    from bounds.audit import Verdict
+
+__all__ = ["CLAIMS", "COUNTS", "RATES", "RECORDS", "THRESHOLD", "claims_text", "example", "intervals", "intervals_text"]
+
+RECORDS = "cifar10_resnet20.parquet"
+CLAIMS = "claims.csv"
+THRESHOLD = "0.8"
+RATES = ("lost-acceptance", "gained-acceptance", "mean-probability-decrease")
+COUNTS = ("retained-correct", "lost", "recovered", "flips", "persistent-wrong", "changed-wrong")
+
+QUESTION = (
+    "Two files say how a model does on clean images and on perturbed ones, but not which record goes with which.\n"
+    "What can the retained-correct quantities be, over all correspondences that agree with what is known?"
+)
+
+HEADERS = {
+    "marginals": "marginals",
+    "total-correct-correct": "total-\ncorrect-correct",
+    "correct-correct": "correct-correct",
+    "five-state": "five-state",
+}
+
+
+@contextmanager
+def example(name: str) -> Iterator[Path]:
+    """The path of a file of the example, `RECORDS` or `CLAIMS`."""
+    with as_file(files("bounds").joinpath("data", name)) as path:
+        yield path
+
+
+def intervals() -> list[Interval]:
+    """Every quantity of the example at every level of knowledge: the rates over their defaults, the rest as counts."""
+    from bounds.knowledge import Level, know
+    from bounds.records import load_records
+    from bounds.solve import bound
+
+    found = []
+    with example(RECORDS) as path:
+        for evaluation in load_records(path).evaluations():
+            at = evaluation.at_threshold(THRESHOLD)
+            known = [know(at, level) for level in Level]
+            for name in (*RATES, *COUNTS):
+                denominator = "none" if name in COUNTS else None
+                found += [bound(at, name, knowledge, denominator=denominator) for knowledge in known]
+    return found
+
+
+def intervals_text(found: Sequence[Interval]) -> str:
+    """A table a condition: one row a quantity, one column a level of knowledge, the paired value last."""
+    first = found[0]
+    conditions = list(dict.fromkeys(interval.perturbed for interval in found))
+    parts = [
+        QUESTION,
+        "",
+        f"Data: {first.model} on {first.images} CIFAR-10 test images in {first.classes} classes, {first.clean} against "
+        f"{', '.join(conditions)};\naccepted at confidence >= {first.threshold}. Each cell is the least and the greatest "
+        "value. The first three are taken over the\nretained-correct images, the others are counts of images.",
+    ]
+    for condition, group in groupby(found, lambda interval: interval.perturbed):
+        rows: dict[str, dict[str, str]] = {}
+        for interval in group:
+            row = rows.setdefault(interval.quantity, {condition: interval.quantity})
+            if interval.knowledge in HEADERS:
+                ends = dict.fromkeys((end_text(interval, up=False), end_text(interval, up=True)))
+                row[HEADERS[interval.knowledge]] = f"[{', '.join(ends)}]" if len(ends) > 1 else next(iter(ends))
+            else:
+                row["true value"] = paired_text(interval)
+        parts += ["", text(list(rows.values()), ["left", *["right"] * (len(HEADERS) + 1)])]
+    parts += ["", "Rates are rounded outward: lower ends down, upper ends up."]
+    return "\n".join(parts)
+
+
+def claims_text(verdicts: Sequence[Verdict]) -> str:
+    """The audit of the example's claims."""
+    from bounds.cli_audit import verdict_text
+
+    return f"What is reported of these records ({CLAIMS}), audited:\n\n{verdict_text(verdicts)}"

@@ -1,0 +1,52 @@
+"""Writing files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bounds.errors import PairboundsError
+
+__all__ = ["check_output", "replacing"]
+
+
+def check_output(name: str, path: str | Path, suffixes: tuple[str, ...] = ()) -> Path:
+    """The path, if a file can be written there; checked before long work, and nothing is written yet.
+
+    Args:
+        name: what the path is for, as in the error's line (an option's name).
+        path: where to write.
+        suffixes: the endings allowed, lower case with the dot; empty for any.
+
+    Raises:
+        PairboundsError: if the ending is not among `suffixes`, the folder is absent or not writable, or something
+            that is not a regular file stands there.
+    """
+    path = Path(path)
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise PairboundsError(name, str(path), f"ends in none of {', '.join(suffixes)}", "choose one of these endings")
+    if path.exists() and not path.is_file():
+        raise PairboundsError(name, str(path), "is not a regular file", "name a file")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise PairboundsError(name, str(path), f"there is no folder {folder}", "make it, or name another file")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PairboundsError(name, str(path), f"the folder {folder} cannot be written to", "name another file")
+    return path
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary path in the folder of `path`, renamed to `path` on success and removed on failure.
+
+    Links are followed, so that the file that a link names is replaced and the link stays.
+    """
+    target = Path(path).resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

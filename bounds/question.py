@@ -1,0 +1,186 @@
+"""One question: a quantity over a denominator, averaged, at a level of knowledge, of one class or of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from bounds.aggregate import Grid, best_sum
+from bounds.closed_forms import marked_row_range
+from bounds.counts import ClassCounts, counts_of
+from bounds.curves import Arithmetic, Domain, domain_of
+from bounds.errors import QuantityError
+from bounds.evaluation import Evaluation
+from bounds.knowledge import Knowledge
+from bounds.quantities import DENOMINATORS, Quantity
+
+__all__ = ["Found", "Question"]
+
+Ints = npt.NDArray[np.int64]
+
+VARIABLE = ("retained-correct", "retained-correct-accepted", "retained-correct-rejected")
+"""Denominators that depend on the correspondence."""
+
+_WORDS = {
+    "images": "images",
+    "clean-correct": "clean-correct images",
+    "retained-correct": "retained-correct images",
+    "retained-correct-accepted": "retained-correct images accepted when clean",
+    "retained-correct-rejected": "retained-correct images rejected when clean",
+    "clean-accepted-errors": "accepted errors when clean",
+    "perturbed-accepted-errors": "accepted errors when perturbed",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """An end as a method found it.
+
+    Attributes:
+        value: the end, exact for the arithmetic used; with `match` or a way to build it where attained.
+        attained: whether some correspondence has this value.
+        proof: as in `bounds.interval.End`.
+        k: int64 of shape (C,), the retained-correct counts of an attaining correspondence; closed forms only.
+        marked: int64 of shape (C, 2), marked-marked pairs and marked rows of it; acceptance quantities only.
+        match: an attaining correspondence; programs only.
+    """
+
+    value: Fraction
+    attained: bool
+    proof: str
+    k: Ints | None = None
+    marked: Ints | None = None
+    match: Ints | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A checked question.
+
+    Attributes:
+        evaluation: the records asked about; those of the class alone where `index` is set.
+        quantity, denominator, average: what; `average` is "micro" or "macro", and "micro" for a single class.
+        knowledge: of the records asked about. For a class alone at `total-correct-correct`, see `domain`.
+        domain: the k vectors that the knowledge leaves; for a class alone the range the total leaves it.
+        arithmetic: "exact" or "float".
+        whole, whole_knowledge: all classes, where the question is about one.
+        index: that class in `whole`, or None.
+    """
+
+    evaluation: Evaluation
+    quantity: Quantity
+    denominator: str
+    average: str
+    knowledge: Knowledge
+    domain: Domain
+    arithmetic: Arithmetic
+    whole: Evaluation
+    whole_knowledge: Knowledge
+    index: int | None
+
+    @classmethod
+    def ask(
+        cls,
+        evaluation: Evaluation,
+        quantity: Quantity,
+        denominator: str | None,
+        average: str,
+        knowledge: Knowledge,
+        arithmetic: Arithmetic = "exact",
+        class_name: str | int | None = None,
+    ) -> Question:
+        """Check that the parts go together.
+
+        Raises:
+            QuantityError: if they do not.
+        """
+        name = quantity.denominator(denominator)
+        if average not in ("micro", "macro"):
+            raise QuantityError("average", average, "unknown", "choose micro or macro")
+        if average == "macro" and name == "none":
+            raise QuantityError("average", average, "a count has no mean of class rates", "ask for micro")
+        if arithmetic not in ("exact", "float"):
+            raise QuantityError("arithmetic", arithmetic, "unknown", "choose exact or float")
+        accepts = quantity.needs_acceptance or name.endswith(("accepted", "rejected", "errors"))
+        if accepts and (evaluation.clean.accepted is None or evaluation.perturbed.accepted is None):
+            raise QuantityError(
+                "quantity",
+                quantity.name,
+                "needs acceptance, and neither a threshold nor a column 'accepted' was given",
+                "give --threshold, such as 0.8",
+            )
+        domain = domain_of(counts_of(evaluation), knowledge)
+        if class_name is None:
+            return cls(evaluation, quantity, name, average, knowledge, domain, arithmetic, evaluation, knowledge, None)
+        if class_name not in evaluation.classes:
+            raise QuantityError("class", class_name, "not in the records", "name a class that they hold")
+        c = evaluation.classes.index(class_name)
+        alone = domain.alone()
+
+        def part(values: Ints | None) -> Ints | None:
+            return None if values is None else values[c : c + 1]
+
+        return cls(
+            evaluation=evaluation.select([c]),
+            quantity=quantity,
+            denominator=name,
+            average="micro",
+            knowledge=Knowledge(knowledge.level, None, part(knowledge.retained_correct), part(knowledge.persistent)),
+            domain=Domain(alone.lo[c : c + 1], alone.hi[c : c + 1]),
+            arithmetic=arithmetic,
+            whole=evaluation,
+            whole_knowledge=knowledge,
+            index=c,
+        )
+
+    @property
+    def counts(self) -> ClassCounts:
+        """The margins of the records asked about."""
+        return counts_of(self.evaluation)
+
+    @property
+    def fixed_denominators(self) -> Ints | None:
+        """int64 of shape (C,) where no correspondence changes them, None where it does or for a count."""
+        counts = self.counts
+        fixed = {
+            "images": counts.images,
+            "clean-correct": counts.clean_correct,
+            "clean-accepted-errors": counts.clean_accepted_errors,
+            "perturbed-accepted-errors": counts.perturbed_accepted_errors,
+        }
+        return fixed.get(self.denominator)
+
+    def denominator_given(self, c: Ints, k: Ints) -> tuple[Ints, Ints]:
+        """Least and greatest value of a denominator that varies, for classes `c` with `k` retained-correct pairs."""
+        if self.denominator == "retained-correct":
+            return k, k
+        counts = self.counts
+        rows = counts.clean_correct_accepted[c], counts.clean_correct_rejected[c]
+        if self.denominator == "retained-correct-rejected":
+            rows = rows[::-1]
+        return marked_row_range(*rows, k)
+
+    def denominator_range(self) -> tuple[int, int]:
+        """Least and greatest sum of the class denominators over the correspondences."""
+        fixed = self.fixed_denominators
+        if fixed is not None:
+            return int(fixed.sum()), int(fixed.sum())
+        grid = Grid.of(self.domain)
+        least, most = self.denominator_given(grid.c, grid.k)
+        ends = []
+        for sign, values in ((-1, least), (1, most)):
+            k = best_sum(grid, sign * values)
+            ends.append(int(values[grid.offsets[:-1] + k - self.domain.lo].sum()))
+        return ends[0], ends[1]
+
+    def undefined(self) -> str:
+        """Why the quantity is undefined where its denominator is zero."""
+        return f"0 {_WORDS[self.denominator]}"
+
+    @property
+    def denominator_cells(self) -> npt.NDArray[np.int64]:
+        """The denominator's weights, int64 of shape (5, 2, 2)."""
+        return DENOMINATORS[self.denominator]

@@ -1,0 +1,80 @@
+"""What every test can ask for: the shared records, and parts of the machine that may be absent."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PARTS = frozenset({"cvxpy", "matplotlib", "pandas"})
+"""Parts that a machine may lack; each test that needs one asks for it by name."""
+
+hypothesis.settings.register_profile("local", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, database=None)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def required_parts() -> frozenset[str]:
+    """The parts named in PAIRBOUNDS_REQUIRE: a comma list, or `all`."""
+    named = {part.strip() for part in os.environ.get("PAIRBOUNDS_REQUIRE", "").split(",")} - {""}
+    if named == {"all"}:
+        return PARTS
+    if unknown := named - PARTS:
+        raise pytest.UsageError(f"PAIRBOUNDS_REQUIRE names {sorted(unknown)}; known: {sorted(PARTS)} or 'all'")
+    return frozenset(named)
+
+
+def pytest_configure() -> None:
+    """Refuse a PAIRBOUNDS_REQUIRE that names nothing we know, before any test runs."""
+    required_parts()
+
+
+@pytest.fixture(scope="session")
+def require() -> Callable[[str, bool, str], None]:
+    """`require(part, present, reason)`: skip by name where the part is absent; fail where it is required."""
+
+    def check(part: str, present: bool, reason: str) -> None:
+        if part not in PARTS:
+            raise ValueError(f"{part!r} is not among {sorted(PARTS)}; add it to PARTS in tests/conftest.py")
+        if present:
+            return
+        if part in required_parts():
+            pytest.fail(f"{part} is required here: {reason}")
+        pytest.skip(f"{part}: {reason}")
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def tree(root: Path) -> list[Path]:
+    """The files of the checkout, relative to it, without `.git` and what git ignores; sorted."""
+    ignored = [line.rstrip("/") for line in (root / ".gitignore").read_text(encoding="utf-8").split()] + [".git"]
+
+    def kept(path: Path) -> bool:
+        return not any(fnmatch.fnmatch(part, pattern) for part in path.parts for pattern in ignored)
+
+    tops = [path for path in root.iterdir() if kept(Path(path.name))]
+    files = [path for top in tops for path in (top, *top.rglob("*")) if path.is_file()]
+    return sorted(path for path in (file.relative_to(root) for file in files) if kept(path))
+
+
+@pytest.fixture(scope="session")
+def shared_records() -> Path:
+    """Records of two CIFAR-10 ResNets that lie beside the checkout, in shared/, on some machines only."""
+    shared = Path(os.environ.get("PAIRBOUNDS_SHARED") or ROOT.parent / "shared")
+    path = shared / "data" / "cifar10_resnet" / "records.parquet"
+    if not path.is_file():
+        pytest.skip("shared records are not on this machine")
+    return path

@@ -1,0 +1,121 @@
+"""What README.md and docs/ show is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+VERB = re.compile(r"^(?:\$ )?pairbounds ([a-z-]+)(.*)$", re.MULTILINE)
+
+
+def pages(root: Path) -> dict[str, str]:
+    """Every page of documentation, by its path."""
+    found = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]
+    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in found}
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a language, with continued lines joined."""
+    found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [re.sub(r" *\\\n\s*", " ", block) for block in found]
+
+
+def steps(block: str) -> list[tuple[str, str]]:
+    """The (command, output) pairs of a console block."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    assert parts[0] == ""
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def sessions(root: Path) -> list[str]:
+    """The console blocks of all pages."""
+    return [block for text in pages(root).values() for block in blocks(text, "console")]
+
+
+def run(command: str, folder: Path) -> str:
+    """What a shell in `folder` prints for `command`, both streams."""
+    env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    done = subprocess.run(
+        command,
+        check=False,
+        shell=True,
+        cwd=folder,
+        env=env,
+        text=True,
+        encoding="utf-8",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    return done.stdout
+
+
+def test_each_console_example_prints_what_is_shown(root: Path, tmp_path: Path) -> None:
+    assert len(blocks(pages(root)["README.md"], "console")) >= 1
+    for number, block in enumerate(sessions(root)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for command, shown in steps(block):
+            assert run(command, folder) == shown, command
+
+
+def test_each_python_example_gives_what_is_shown(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    examples = [(page, block) for page, text in pages(root).items() for block in blocks(text, "python")]
+    assert "README.md" in {page for page, _ in examples}
+    for page, block in examples:
+        test = doctest.DocTestParser().get_doctest(block, {}, page, page, 0)
+        assert test.examples, f"{page}: a python block without >>>"
+        report: list[str] = []
+        assert doctest.DocTestRunner().run(test, out=report.append).failed == 0, "".join(report)
+
+
+def test_each_command_and_option_that_is_shown_exists(root: Path, tmp_path: Path) -> None:
+    shown = [
+        match
+        for text in pages(root).values()
+        for language in ("sh", "console")
+        for block in blocks(text, language)
+        for match in VERB.findall(block)
+    ]
+    assert {verb for verb, _ in shown} >= {"bounds", "audit", "demo"}
+    for verb in {verb for verb, _ in shown}:
+        help_text = run(f"pairbounds {verb} --help", tmp_path)
+        assert help_text.startswith("Usage:"), f"{verb}: {help_text}"
+        known = set(re.findall(r"--[a-z-]+", help_text))
+        asked = {option for other, rest in shown if other == verb for option in re.findall(r"(?<=\s)--[a-z-]+", rest)}
+        assert asked <= known, f"pairbounds {verb}: {sorted(asked - known)}"
+
+
+def test_each_make_target_that_is_shown_exists(root: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    shown = {
+        target
+        for text in pages(root).values()
+        for code in [*blocks(text, "sh"), *re.findall(r"`([^`\n]+)`", text)]
+        for target in re.findall(r"\bmake ([a-z]+)", code)
+    }
+    assert {"demo", "test"} <= shown <= targets
+
+
+def test_each_link_leads_somewhere(root: Path) -> None:
+    for page, text in pages(root).items():
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (root / page).parent.joinpath(target).exists(), f"{page} links to {target}"
+
+
+def test_each_file_that_is_named_exists(root: Path) -> None:
+    for page, text in pages(root).items():
+        for name in re.findall(r"`((?:bounds|docs|proofs|tests|\.ci)/[\w./]+)`", text):
+            assert (root / name).exists(), f"{page} names {name}"
+
+
+def test_folder_table_lists_the_folders_of_the_tree(root: Path, tree: list[Path]) -> None:
+    folders = {path.parts[0] for path in tree if len(path.parts) > 1 and not path.parts[0].startswith(".")}
+    assert set(re.findall(r"^\| `(\w+)/` \|", pages(root)["README.md"], re.MULTILINE)) == folders
