@@ -88,29 +88,32 @@ def best_sum(grid: Grid, values: npt.NDArray[Any]) -> Ints:
     return domain.lo + np.bincount(owner[taken], minlength=len(domain.lo)).astype(np.int64)
 
 
-def best_ratio(grid: Grid, numerators: npt.NDArray[Any], denominators: Ints, start: int) -> tuple[Ints, Fraction]:
+def best_ratio(
+    grid: Grid, numerators: npt.NDArray[Any], denominators: Ints, start: int
+) -> tuple[Ints | None, Fraction]:
     """The k vector with the greatest ratio of sums, and that ratio, by Dinkelbach's iterations.
 
     Args:
         numerators: on the grid, such that for every ratio t from `start` up to the optimum the points (numerator,
             denominator) maximise numerator - t * denominator given k.
-        denominators: non-negative, on the grid.
+        denominators: non-negative, on the grid; where all of a k vector's are 0, so are its numerators.
         start: an integer that no ratio is below.
 
     Returns:
-        (k, ratio); where no k vector has a ratio above `start` the ratio is `start`.
+        (k, ratio); where no k vector has a ratio above `start`: None, and `start`.
 
     Source: Dinkelbach (1967); every iterate is an attained ratio, so finitely many steps reach the optimum exactly.
     """
     wide, below = numerators.astype(object), denominators.astype(object)
     top, bottom = start, 1
+    attained: Ints | None = None
     while True:
         k = best_sum(grid, wide * bottom - below * top)
         at = grid.offsets[:-1] + k - grid.domain.lo
-        numerator, denominator = int(wide[at].sum()), int(denominators[at].sum())
+        numerator, denominator = int(wide[at].sum()), int(below[at].sum())
         if numerator * bottom <= denominator * top:
-            return k, Fraction(top, bottom)
-        top, bottom = numerator, denominator
+            return attained, Fraction(top, bottom)
+        attained, top, bottom = k, numerator, denominator
 
 
 @dataclass(frozen=True, slots=True, eq=False)

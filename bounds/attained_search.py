@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from bounds.knowledge import Level
 from bounds.quantities import DENOMINATORS, STATES
 from bounds.question import Question
 from bounds.witness import probabilities
@@ -29,7 +30,7 @@ MOST_SUMS = 200_000
 """Partial sums over classes that an enumeration looks at, at most."""
 
 MOST_STEPS = 100_000
-"""Exchanges tried from each known correspondence."""
+"""Exchanges tried from each known correspondence, unless there are so many images that ten for each is more."""
 
 UPHILL = 0.02
 """How often an exchange that leads away is made."""
@@ -150,8 +151,8 @@ def approach(search: Search) -> Attained | None:
     for start in starts:
         if search.agrees(start):
             state = _State(search, start)
-            for _ in range(MOST_STEPS):
-                if state.step(random) and search.attained_by(np.array(state.match)) is not None:
+            for _ in range(max(MOST_STEPS, 10 * len(start))):
+                if state.step(random):
                     return search.yes(np.array(state.match), "found by exchanging partners")
     return None
 
@@ -161,6 +162,7 @@ class _State:
 
     def __init__(self, search: Search, match: Ints) -> None:
         question, evaluation = search.question, search.question.evaluation
+        self.low, self.high = search.low, search.high
         self.middle = float((search.low + search.high) / 2)
         self.reach = float((search.high - search.low) / 2) + MARGIN
         self.macro, self.known = not search.pooled(), question.knowledge
@@ -213,10 +215,10 @@ class _State:
         return sum(defined) / len(defined) if defined else None
 
     def step(self, random: Random) -> bool:
-        """Try one exchange; whether the value then seems to be in the set asked for."""
-        i = random.randrange(len(self.match))
+        """Try one exchange; whether it was made and the value is now in the set asked for."""
+        i = int(random.random() * len(self.match))
         c = self.class_of[i]
-        j = self.rows[c][random.randrange(len(self.rows[c]))]
+        j = self.rows[c][int(random.random() * len(self.rows[c]))]
         x, y = self.match[i], self.match[j]
         old, new = (self._pair(i, x), self._pair(j, y)), (self._pair(i, y), self._pair(j, x))
         states_old, states_new = (old[0][0], old[1][0]), (new[0][0], new[1][0])
@@ -239,4 +241,10 @@ class _State:
             return False
         self.match[i], self.match[j] = y, x
         self.sums[c], self.total, self.rates, self.value = part, total, rates, value
-        return abs(value - self.middle) <= self.reach
+        return abs(value - self.middle) <= self.reach and self._inside()
+
+    def _inside(self) -> bool:
+        """Whether the value is in the set asked for, in exact arithmetic."""
+        parts = self.sums if self.macro else [[self.total[0], self.total[1] + self.constant]]
+        rates = [Fraction(top, divisor * self.scale) for top, divisor in parts if divisor]
+        return self.low * len(rates) <= sum(rates) <= self.high * len(rates)

@@ -91,7 +91,7 @@ def _micro(question: Question, found: Curve, upper: bool) -> Found:
     # No mean of probability differences is below -2; no ratio of counts is below 0, or (negated) below -1.
     start = -2 * found.scale if isinstance(found, ProbabilityCurve) else (0 if upper else -1)
     k, ratio = best_ratio(grid, sign * numerators, denominators, start)
-    if not denominators[_at(grid, k)].any():
+    if k is None:
         k = best_sum(grid, question.denominator_given(grid.c, grid.k)[1])
     return _with_pairs(sign * ratio / found.scale, found, upper, k, question)
 

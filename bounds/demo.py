@@ -68,8 +68,8 @@ def intervals_text(found: Sequence[Interval]) -> str:
         QUESTION,
         "",
         f"Data: {first.model} on {first.images} CIFAR-10 test images in {first.classes} classes, {first.clean} against "
-        f"{', '.join(conditions)};\naccepted at confidence >= {first.threshold}. Each cell is the least and the greatest "
-        "value. The first three are taken over the\nretained-correct images, the others are counts of images.",
+        f"{', '.join(conditions)};\naccepted at confidence >= {first.threshold}. A cell is the least and the greatest "
+        "value. The first three quantities are over the\nretained-correct images, the others count images.",
     ]
     for condition, group in groupby(found, lambda interval: interval.perturbed):
         rows: dict[str, dict[str, str]] = {}

@@ -110,7 +110,9 @@ def _decimal(number: str, text: str, name: str) -> tuple[Fraction, Fraction]:
     whole, decimals = (match["whole"], match["decimals"] or "") if match else ("", "")
     if match is None or not whole + decimals:
         rule = "not a plain decimal number"
-        if re.fullmatch(r"[+-]?[0-9][0-9.,' \u00a0\u202f\u2009]*", number):
+        if len(number) > _LONGEST:
+            rule = f"longer than {_LONGEST} characters"
+        elif re.fullmatch(r"[+-]?[0-9.]+[,'\s][0-9.,'\s]*", number):
             rule = "a comma, blank or quote inside a number is ambiguous"
         raise ClaimError(name, text, rule, "print it with a decimal point and no thousands separator, such as 0.125")
     step = Fraction(10) ** (int(match["exponent"] or 0) - len(decimals))

@@ -7,6 +7,8 @@ memory grows with the largest condition and this budget, not with the file.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -235,8 +237,8 @@ class Records:
                 cleans = {model: self._by_class(table, ids, paired) for (model, _), table in tables.items()}
             perturbed = self._read(batch, ids if paired else None)
             for model, condition in batch:
-                table = perturbed.pop((model, condition))
-                yield (self._paired if paired else self._unpaired)(cleans[model], table, ids)
+                build = self._paired if paired else self._unpaired
+                yield build(cleans[model], perturbed.pop((model, condition)), ids)
 
     def _batches(self, wanted: list[Pair], clean: str) -> Iterator[list[Pair]]:
         batch: list[Pair] = []
@@ -277,12 +279,12 @@ class Records:
         return {pair: _joined(tables) for pair, tables in parts.items()}
 
     def _scan(self, source: Source, pairs: list[Pair], ids: _Ids | None) -> Iterator[tuple[Pair, _Table]]:
-        models = sorted({model for model, _ in pairs})
-        conditions = sorted({condition for _, condition in pairs})
+        models = {model: i for i, model in enumerate(sorted({model for model, _ in pairs}))}
+        conditions = {condition: i for i, condition in enumerate(sorted({condition for _, condition in pairs}))}
         frame = source.frame.filter(_belongs(pairs))
-        group = pl.col("condition").cast(pl.Enum(conditions)).to_physical().cast(pl.Int32)
+        group = pl.col("condition").cast(pl.Enum(list(conditions))).to_physical().cast(pl.Int32)
         if len(models) > 1:
-            group = group + pl.col("model").cast(pl.Enum(models)).to_physical().cast(pl.Int32) * len(conditions)
+            group = group + pl.col("model").cast(pl.Enum(list(models))).to_physical().cast(pl.Int32) * len(conditions)
         raw = pl.col("image_id")
         columns = {"group": group, "raw": raw}
         if ids is not None:
@@ -300,7 +302,7 @@ class Records:
             order = np.argsort(groups.astype(np.uint16 if groups.max() < 1 << 16 else np.int32), kind="stable")
             groups = groups[order]
         keys = np.array(
-            [models.index(model) * len(conditions) + conditions.index(condition) for model, condition in pairs],
+            [models[model] * len(conditions) + conditions[condition] for model, condition in pairs],
             dtype=groups.dtype,
         )
         firsts, lasts = np.searchsorted(groups, keys), np.searchsorted(groups, keys, side="right")
@@ -364,7 +366,8 @@ class Records:
             partner = np.full(len(clean) + 1, -1, dtype=np.int64)
             partner[target] = np.arange(len(table))
             rows = np.flatnonzero(partner[:-1] >= 0)
-            left, right = clean.part(rows), table.part(partner[rows])
+            left = clean if len(rows) == len(clean) else clean.part(rows)
+            right = table.part(partner[rows])
             unmatched = (len(clean) - len(rows), len(table) - len(rows))
             if unmatched != (0, 0):
                 notes = _unmatched_notes(clean.part(partner[:-1] < 0), table.part(target < 0), ids)
@@ -455,10 +458,20 @@ class _Names:
     def __init__(self, integers: bool) -> None:
         self.integers = integers
         self._names: list[str] = []
+        self._read_as: dict[str, str] = {}
 
     def learn(self, names: pl.Series) -> None:
-        new = set(names.drop_nulls().to_list()).difference(self._names)
-        self._names += sorted(new)
+        """Number new names; two that a reader takes for one (`3` and `3.0`, a trailing space) are refused."""
+        for name in sorted(set(names.drop_nulls().to_list()).difference(self._names)):
+            twin = self._read_as.setdefault(_read_as(name), name)
+            if twin != name:
+                raise RecordError(
+                    "class",
+                    name,
+                    f"cannot be told from the class {twin!r} (white space, zeros or Unicode code points)",
+                    "write both in one way",
+                )
+            self._names.append(name)
 
     def encode(self, column: str) -> pl.Expr:
         if self.integers:
@@ -482,7 +495,7 @@ class _Names:
         filled = [array for array in (*arrays, others) if len(array)]
         if not filled:
             return (), arrays
-        low, high = min(array.min() for array in filled), max(array.max() for array in filled)
+        low, high = min(int(array.min()) for array in filled), max(int(array.max()) for array in filled)
         if high - low > 1024 + 4 * sum(map(len, filled)):
             names, values = self.sorted(np.unique(np.concatenate(filled)))
             ascending = np.argsort(values)
@@ -612,14 +625,12 @@ class _Table:
         return f"({self.model}, {self.condition})"
 
     def part(self, rows: Any) -> _Table:
-        """Some rows: a slice (a view), a mask, or positions in the order wanted; the table itself if that is all."""
+        """Some rows: a slice (a view), a mask, or positions in the order wanted."""
         if isinstance(rows, slice):
             raw = None if self.raw is None else self.raw[rows]
         else:
             if rows.dtype == np.bool_:
                 rows = np.flatnonzero(rows)
-            if len(rows) == len(self) and (rows == np.arange(len(self))).all():
-                return self
             raw = None if self.raw is None else self.raw.gather(rows)
 
         def pick(values: Any) -> Any:
@@ -651,7 +662,11 @@ class _Table:
         return str(self.part(slice(row, row + 1)).spelled(ids)[0])
 
     def encoded(self, ids: _Ids) -> _Table:
-        return replace(self, code=ids.find(self.spelled(None)))
+        """The clean rows with their codes, and a note on ids with white space around them."""
+        names = self.spelled(None)
+        spaced = int((names != names.str.strip_chars()).sum())
+        note = f"{spaced} ids of {self.where} begin or end with white space; ids pair only as they are"
+        return replace(self, code=ids.find(names), notes=(*self.notes, note) if spaced else self.notes)
 
     def unique(self, ids: _Ids | None) -> None:
         """Refuses two rows of one image, also where only their spelling (NFC, NFD) differs."""
@@ -718,8 +733,7 @@ class _Table:
         assert self.confidence is not None
         assert self.true_probability is not None
         excess = self.true_probability - self.confidence
-        excess = np.where(self.predicted == self.label, np.abs(excess), excess)
-        wrong = (excess > ROUNDING) & usable
+        wrong = usable & ((excess > ROUNDING) | ((excess < -ROUNDING) & (self.predicted == self.label)))
         if wrong.any():
             row = int(wrong.argmax())
             correct = self.predicted[row] == self.label[row]
@@ -793,6 +807,12 @@ def _composed(names: pl.Series) -> pl.Series:
         return names
     composed = names.str.normalize("NFC")
     return names if composed.equals(names) else composed
+
+
+def _read_as(name: str) -> str:
+    composed = unicodedata.normalize("NFC", name).strip()
+    number = re.fullmatch(r"([+-]?)0*(\d+)(\.0*)?", composed)
+    return f"{number[1].strip('+')}{number[2]}" if number else composed
 
 
 def _belongs(pairs: Sequence[Pair]) -> pl.Expr:

@@ -16,9 +16,7 @@ def records(side):
     probability = [Fraction(0)] * size
     if side.true_probability is not None:
         probability = [Fraction(float(p)) for p in side.true_probability]
-    return [
-        (bool(side.correct[i]), int(side.predicted[i]), accepted[i], probability[i]) for i in range(size)
-    ]
+    return [(bool(side.correct[i]), int(side.predicted[i]), accepted[i], probability[i]) for i in range(size)]
 
 
 def state(x, y):
@@ -77,9 +75,7 @@ def outcomes(evaluation, c, quantity, denominator):
     d = [[below(x, y) for y in perturbed] for x in clean]
     found = set()
     for order in permutations(range(len(clean))):
-        found.add(
-            tuple(sum((table[i][j] for i, j in enumerate(order)), Fraction(0)) for table in (k, s, n, d))
-        )
+        found.add(tuple(sum((table[i][j] for i, j in enumerate(order)), Fraction(0)) for table in (k, s, n, d)))
     return found
 
 

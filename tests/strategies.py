@@ -24,7 +24,9 @@ def evaluation(*classes, paired=True, dtype=np.float32, acceptance=True):
         predicted = np.array([r[0] for r in rows], dtype=np.int64)
         sides.append(
             Side(
-                image_id=pl.Series([f"{name}{i}" if not paired else f"image{i}" for i in range(len(rows))], dtype=pl.String),
+                image_id=pl.Series(
+                    [f"{name}{i}" if not paired else f"image{i}" for i in range(len(rows))], dtype=pl.String
+                ),
                 correct=predicted == CORRECT,
                 predicted=predicted,
                 accepted=np.array([r[1] for r in rows], dtype=bool) if acceptance else None,

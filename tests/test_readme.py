@@ -28,8 +28,8 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def steps(block: str) -> list[tuple[str, str]]:
-    """The (command, output) pairs of a console block."""
-    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    """The (command, output) pairs of a console block; a command may hold a here-document that ends with END."""
+    parts = re.split(r"^\$ (.*<<'END'\n(?s:.*?)\nEND|.*)\n", block, flags=re.MULTILINE)
     assert parts[0] == ""
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -40,33 +40,31 @@ def sessions(root: Path) -> list[str]:
 
 
 def run(command: str, folder: Path) -> str:
-    """What a shell in `folder` prints for `command`, both streams."""
+    """What a shell in `folder` prints on its standard output for `command`."""
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
     done = subprocess.run(
-        command,
-        check=False,
-        shell=True,
-        cwd=folder,
-        env=env,
-        text=True,
-        encoding="utf-8",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        command, check=False, shell=True, cwd=folder, env=env, text=True, encoding="utf-8", capture_output=True
     )
     return done.stdout
+
+
+def folder_with_the_example(root: Path, folder: Path) -> Path:
+    """A folder in which the paths of the example's files are those of the checkout, and nothing else is."""
+    (folder / "bounds").mkdir(parents=True)
+    (folder / "bounds" / "data").symlink_to(root / "bounds" / "data")
+    return folder
 
 
 def test_each_console_example_prints_what_is_shown(root: Path, tmp_path: Path) -> None:
     assert len(blocks(pages(root)["README.md"], "console")) >= 1
     for number, block in enumerate(sessions(root)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        folder = folder_with_the_example(root, tmp_path / str(number))
         for command, shown in steps(block):
             assert run(command, folder) == shown, command
 
 
 def test_each_python_example_gives_what_is_shown(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder_with_the_example(root, tmp_path))
     examples = [(page, block) for page, text in pages(root).items() for block in blocks(text, "python")]
     assert "README.md" in {page for page, _ in examples}
     for page, block in examples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import evaluation, evaluations
 
-from bounds import witness
+from bounds import aggregate, load_records, witness
 from bounds.errors import BackendError, QuantityError
 from bounds.knowledge import Level, know
 from bounds.quantities import QUANTITIES
@@ -142,3 +143,147 @@ def test_programs(method, data, records, question, level):
     only = data.draw(st.none() | st.integers(0, len(records.classes) - 1))
     name, denominator, average = question
     check(records, name, denominator, average if only is None else "micro", level, only=only, method=method)
+
+
+@given(records=evaluations(max_images=4, max_classes=3), question=asked(RETAINED))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+def test_beyond_the_limit_macro_is_outer_and_says_so(records, question):
+    name, denominator, _ = question
+    if denominator in ("none", "images"):
+        return
+    exact = bound(records, name, "total-correct-correct", denominator=denominator, average="macro")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(aggregate, "DP_LIMIT", 0)
+        found = bound(records, name, "total-correct-correct", denominator=denominator, average="macro", witness=True)
+    marginal = bound(records, name, "marginals", denominator=denominator, average="macro")
+    if exact.undefined is not None:
+        assert found.undefined == exact.undefined
+        return
+    assert marginal.lower <= found.lower <= exact.lower
+    assert exact.upper <= found.upper <= marginal.upper
+    one_vector = exact.sharp and found.sharp
+    assert one_vector or (found.low.match is None and found.high.match is None)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(data=st.data(), level=st.sampled_from(LEVELS), records=evaluations(max_images=5, max_classes=3, min_images=1))
+@settings(max_examples=150)
+def test_the_float_path_is_within_its_error_bound(dtype, data, level, records):
+    column = data.draw(st.lists(st.floats(0, 1), min_size=records.images, max_size=records.images))
+    records = replace(records, clean=replace(records.clean, true_probability=np.array(column, dtype=dtype)))
+    for denominator, average in (("retained-correct", "micro"), ("retained-correct", "macro"), ("none", "micro")):
+        options = {"denominator": denominator, "average": average}
+        exact = bound(records, "mean-probability-decrease", level, **options)
+        found = bound(records, "mean-probability-decrease", level, arithmetic="float", **options)
+        assert found.undefined == exact.undefined
+        if exact.undefined is not None:
+            continue
+        assert exact.error_bound == 0
+        assert 0 < found.error_bound < 1e-13
+        assert (found.low.value, found.high.value, found.low.proof) == (None, None, None)
+        for rough, sure in ((found.lower, exact.lower), (found.upper, exact.upper)):
+            assert isinstance(rough, float)
+            assert abs(Fraction(rough) - sure) <= found.error_bound
+
+
+def test_the_float_path_leaves_counts_exact():
+    found = bound(NOT_GREEDY, "lost-acceptance", "marginals", arithmetic="float")
+    assert isinstance(found.lower, Fraction)
+    assert found.error_bound == 0
+
+
+def test_paired_is_a_point():
+    records = evaluation(([(0, True, 0.75), (0, False, 0.5)], [(0, False, 0.25), (1, True, 0.5)]))
+    found = bound(records, "mean-probability-decrease", "paired", witness=True)
+    assert found.lower == found.upper == found.paired == Fraction(1, 2)
+    assert found.low.match.tolist() == [0, 1]
+    assert (found.method, found.sharp, found.low.proof) == ("paired", True, "paired")
+    assert bound(records, "mean-probability-decrease", "paired", arithmetic="float").lower == 0.5
+    nothing = evaluation(([(0, True)], [(1, True)]))
+    assert bound(nothing, "lost-acceptance", "paired").undefined == "0 retained-correct images"
+
+
+def test_no_images_and_no_retained_images():
+    empty = evaluation(([], []))
+    assert bound(empty, "lost", "marginals").undefined == "0 images"
+    assert bound(empty, "lost", "marginals", denominator="none").upper == 0
+    never = evaluation(([(0, True)], [(1, True)]))
+    found = bound(never, "lost-acceptance", "correct-correct", denominator="retained-correct-accepted")
+    assert found.undefined == "0 retained-correct images accepted when clean"
+    assert found.to_dict()["lower"] is None
+
+
+def test_json_of_an_interval():
+    found = bound(DROPPED, "lost-acceptance", "marginals", average="macro").to_dict()
+    assert found["lower_exact"] == "1/2"
+    assert found["upper_exact"] == "1/1"
+    assert found["denominator"] == {"name": "retained-correct", "lower": 1, "upper": 2}
+    assert found["class"] is None
+    assert found["average"] == "macro"
+    assert found["method"] == "closed-form"
+    assert found["proof"] == {"lower": "closed form", "upper": "closed form"}
+
+
+def test_classes_alone_in_order():
+    found = per_class(DROPPED, "lost-acceptance", "marginals")
+    assert [(i.class_name, i.average, i.classes) for i in found] == [("class0", None, 1), ("class1", None, 1)]
+    assert found[1].upper == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"denominator": "accepted"}, "not offered for lost-acceptance; choose one of retained-correct"),
+        ({"average": "mean"}, "choose micro or macro"),
+        ({"average": "macro", "denominator": "none"}, "a count has no mean of class rates"),
+        ({"class_name": "zebra"}, "not in the records"),
+        ({"method": "guess"}, "choose among auto"),
+        ({"arithmetic": "decimal"}, "choose exact or float"),
+        ({"arithmetic": "float", "witness": True}, "a witness attains an exact end"),
+        ({"model": "resnet"}, "already one model"),
+    ],
+)
+def test_parts_that_do_not_go_together(options, line):
+    with pytest.raises((QuantityError, BackendError), match=line):
+        bound(DROPPED, "lost-acceptance", "marginals", **options)
+
+
+def test_acceptance_must_be_known():
+    bare = evaluation(([(0,)], [(0,)]), acceptance=False)
+    for name in ("lost-acceptance", "new-accepted-error"):
+        with pytest.raises(QuantityError, match="neither a threshold nor a column 'accepted'"):
+            bound(bare, name, "marginals")
+    assert bound(bare, "retained-correct", "marginals").lower == 1
+
+
+def test_an_unknown_quantity_lists_the_known_ones():
+    with pytest.raises(QuantityError, match="choose among lost-acceptance"):
+        bound(DROPPED, "accuracy", "marginals")
+
+
+def test_no_claim_covers_transitions_given_the_five_states():
+    with pytest.raises(BackendError, match="no claim covers"):
+        bound(DROPPED, "new-accepted-error", "five-state", method="closed-form")
+
+
+def test_shared_records_are_nested_and_hold_the_paired_value(shared_records):
+    """C12 and validity on real records: two conditions of each model, every quantity at every level.
+
+    Retained-correct quantities and counts over every denominator and average; transitions, which need an integer
+    program given the five states, over images.
+    """
+    loaded = load_records(shared_records)
+    wanted = [*questions(RETAINED + COUNTS), *((name, "images", "micro") for name in TRANSITIONS)]
+    for records in loaded.evaluations(perturbed=["fog/3", "print_simulated"]):
+        accepted = records.at_threshold("0.8")
+        for name, denominator, average in wanted:
+            wider = None
+            for level in Level:
+                found = bound(accepted, name, level, denominator=denominator, average=average)
+                assert found.sharp
+                assert found.lower <= found.paired <= found.upper
+                if wider is not None:
+                    assert wider.lower <= found.lower
+                    assert found.upper <= wider.upper
+                wider = found
+            assert wider.lower == wider.upper

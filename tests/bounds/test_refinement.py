@@ -1,0 +1,177 @@
+"""The exact optimum of a program: what the claims say, and what becomes of a solver's mistakes."""
+
+from __future__ import annotations
+
+import importlib.util
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from programs import best, program, random_program
+
+from bounds import backends
+from bounds.errors import SolverError
+from bounds.program import Answer, Status
+from bounds.refinement import NO_SOLVER, enumerated, integer, relaxed
+
+HIGHS, ENUMERATE = backends.get("highs"), backends.get("enumerate")
+
+
+def assignment(costs, k, kept):
+    """One record a group; `kept` (clean, perturbed) records come first on their sides and are correct."""
+    n = len(costs)
+    retained = [int(i < kept[0] and j < kept[1]) for i in range(n) for j in range(n)]
+    return program([([1] * n, [1] * n)], [c for line in costs for c in line], [(retained, k, k)])
+
+
+def test_random_programs_against_every_point():
+    proofs = set()
+    for seed in range(150):
+        case = random_program(np.random.default_rng(10_000 + seed))
+        expected = best(case)
+        found, outer = integer(case, HIGHS, None), relaxed(case, HIGHS)
+        if expected is None:
+            assert (found.status, found.bound, found.x) == (Status.INFEASIBLE, None, None), seed
+            continue
+        assert found.status is Status.OPTIMAL, seed
+        assert found.bound == case.value(found.x) == expected, seed
+        assert outer.bound >= expected, seed
+        proofs.add(found.proof)
+    assert proofs == {"dual", "branch and bound"}
+
+
+def test_integrality_matters_for_an_arbitrary_pair_cost():
+    """C7, third example: bijections cost 1, the relaxation 0, half of each of two permutations."""
+    free = {(i, i) for i in range(4)} | {(0, 2), (1, 3), (2, 1), (3, 0)}
+    case = assignment([[-int((i, j) not in free) for j in range(4)] for i in range(4)], 1, (2, 2))
+    outer = relaxed(case, HIGHS)
+    assert (outer.bound, outer.x) == (0, None)
+    found = integer(case, HIGHS, None)
+    assert found.bound == case.value(found.x) == -1
+    assert enumerated(case, ENUMERATE, None).bound == -1
+
+
+@pytest.mark.parametrize("name", ["highs", "cvxpy"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cc_programs_are_integral(sign, name, require):
+    """C8 on random f of CC pairs, small enough for all bijections and with floats that no double adds exactly."""
+    require("cvxpy", name != "cvxpy" or importlib.util.find_spec("cvxpy") is not None, "CVXPY")
+    solver = backends.get(name)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, a, b = 6, int(rng.integers(2, 6)), int(rng.integers(2, 6))
+        f = [[sign * int(rng.integers(0, 2**60)) if i < a and j < b else 0 for j in range(n)] for i in range(n)]
+        for k in range(max(0, a + b - n), min(a, b) + 1):
+            expected = max(
+                sum(f[i][j] for i, j in enumerate(order))
+                for order in permutations(range(n))
+                if sum(i < a and j < b for i, j in enumerate(order)) == k
+            )
+            assert relaxed(assignment(f, k, (a, b)), solver).bound == expected, (seed, k)
+
+
+def test_cc_programs_are_integral_for_larger_classes():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        f = [[int(rng.integers(-9, 10)) if i < 17 and j < 14 else 0 for j in range(25)] for i in range(25)]
+        case = assignment(f, 10, (17, 14))
+        found = integer(case, HIGHS, None)
+        assert relaxed(case, HIGHS).bound == found.bound == case.value(found.x)
+        assert found.proof == "dual"
+
+
+@pytest.mark.parametrize("bits", [20, 53, 80, 1200])
+def test_costs_that_differ_in_the_last_of_many_bits(bits):
+    rng = np.random.default_rng(bits)
+    near = [[2**bits - int(rng.integers(0, 40)) for _ in range(5)] for _ in range(5)]
+    case = assignment(near, 3, (4, 4))
+    found = integer(case, HIGHS, None)
+    assert found.bound == case.value(found.x) == best_order(near, 3, 4)
+    assert found.proof == "dual"
+
+
+def best_order(costs, k, kept):
+    return max(
+        sum(costs[i][j] for i, j in enumerate(order))
+        for order in permutations(range(len(costs)))
+        if sum(i < kept and j < kept for i, j in enumerate(order)) == k
+    )
+
+
+def test_programs_without_variables_are_settled_without_a_solver():
+    for settle in (
+        lambda p: integer(p, HIGHS, None),
+        lambda p: relaxed(p, HIGHS),
+        lambda p: enumerated(p, HIGHS, None),
+    ):
+        nothing = settle(program([([], [])], [], [([], 0, 0)]))
+        assert (nothing.status, nothing.bound, nothing.solver) == (Status.OPTIMAL, 0, NO_SOLVER)
+        assert nothing.x.shape == (0,)
+        assert settle(program([([], [])], [], [([], 1, 1)])).status is Status.INFEASIBLE
+
+
+class Stub:
+    """A solver that says what it is told to: one answer for relaxations and one for integer programs."""
+
+    name = "stub"
+
+    def __init__(self, relaxation, whole=None):
+        self.answers = {False: relaxation, True: whole}
+
+    def solve(self, program, *, node_limit=None):
+        return self.answers[program.integral]
+
+
+CASE = assignment([[3, 1], [1, 2]], 1, (1, 1))
+
+
+def says(status, x=None, duals=None):
+    array = None if x is None else np.array(x, dtype=float)
+    return Answer(status, array, None if duals is None else np.array(duals, dtype=float), "stub 1", nodes=3)
+
+
+HALF = says(Status.OPTIMAL, [0.5] * 4, [0] * 5)
+
+
+def test_a_limit_without_a_point_keeps_the_proven_bound():
+    found = integer(CASE, Stub(HALF, says(Status.LIMIT)), 5)
+    assert (found.status, found.x, found.proof, found.nodes) == (Status.LIMIT, None, "dual", 3)
+    assert found.bound >= 5
+
+
+def test_a_limit_with_a_point_keeps_both():
+    found = integer(CASE, Stub(HALF, says(Status.LIMIT, [1, 0, 0, 1])), 5)
+    assert found.status is Status.LIMIT
+    assert CASE.value(found.x) == 5 <= found.bound
+    assert found.proof == "dual"
+
+
+def test_a_limit_of_the_relaxation_proves_nothing():
+    found = integer(CASE, Stub(says(Status.LIMIT)), None)
+    assert (found.status, found.bound, found.x, found.proof) == (Status.LIMIT, None, None, None)
+
+
+def test_wrong_multipliers_loosen_the_bound_and_never_break_it():
+    found = relaxed(CASE, Stub(says(Status.OPTIMAL, [1, 0, 0, 1], [100, -7, 3, 1, -1e9])))
+    assert found.bound >= Fraction(5)
+
+
+def test_infeasible_or_unbounded_is_infeasible():
+    assert relaxed(CASE, Stub(says(Status.INFEASIBLE_OR_UNBOUNDED))).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("relaxation", "whole", "rule"),
+    [
+        (says(Status.UNBOUNDED), None, "transports are bounded"),
+        (says(Status.OPTIMAL, [1, 0, 0, 1]), None, "no point or no multipliers"),
+        (says(Status.OPTIMAL, [1, 0, 1, 0], [0] * 5), None, "breaks the perturbed margins of block 0"),
+        (says(Status.OPTIMAL, [0, 1, 1, 0], [0] * 5), None, "breaks row 0"),
+        (HALF, says(Status.OPTIMAL, [0.9, 0.1, 0.1, 0.9]), "not integral"),
+        (HALF, says(Status.OPTIMAL, [2, -1, -1, 2]), "a negative number of pairs"),
+    ],
+)
+def test_an_answer_that_does_not_survive_the_check_is_an_error(relaxation, whole, rule):
+    with pytest.raises(SolverError, match=rule):
+        integer(CASE, Stub(relaxation, whole), None)
