@@ -22,7 +22,7 @@ from bounds.evaluation import Evaluation
 from bounds.knowledge import Knowledge, Level
 from bounds.quantities import STATES
 from bounds.question import Question
-from bounds.witness import states, value
+from bounds.witness import cell_counts, value
 
 __all__ = ["Attained", "Search", "agrees", "find"]
 
@@ -143,16 +143,11 @@ def agrees(evaluation: Evaluation, knowledge: Knowledge, match: Ints) -> bool:
         return True
     if knowledge.level is Level.PAIRED:
         return np.array_equal(match, np.arange(evaluation.images))
-    found = states(evaluation, match)
-    classes = len(evaluation.classes)
-
-    def per_class(state: str) -> Ints:
-        return np.bincount(evaluation.class_of_row[found == STATES.index(state)], minlength=classes).astype(np.int64)
-
-    retained = per_class("CC")
+    by_state = cell_counts(evaluation, match).sum(axis=(2, 3))
+    retained, persistent = by_state[:, STATES.index("CC")], by_state[:, STATES.index("WS")]
     if knowledge.level is Level.TOTAL:
         return int(retained.sum()) == knowledge.total
-    known = ((retained, knowledge.retained_correct), (per_class("WS"), knowledge.persistent))
+    known = ((retained, knowledge.retained_correct), (persistent, knowledge.persistent))
     return all(count is None or np.array_equal(seen, count) for seen, count in known)
 
 

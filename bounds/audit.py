@@ -586,7 +586,7 @@ def _checked_knowledge(evaluation: Evaluation, level: Level, retained: int | Non
 
 def _same(name: str, claimed: int, state: str, counts: ClassCounts) -> None:
     """Raise unless a claimed total is that of the true pairing, which the knowledge fixes."""
-    actual = int(counts.true_cells[:, STATES.index(state)].sum())
+    actual = int(counts.cells[:, STATES.index(state)].sum())
     if claimed != actual:
         raise InfeasibleError(name, claimed, f"the counts of the classes sum to {actual}", "check the count")
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bounds.evaluation import Evaluation, Side
+from bounds.evaluation import Evaluation
 
-__all__ = ["ClassCounts", "WrongClasses", "counts_of", "segment_sum"]
+__all__ = ["ClassCounts", "WrongClasses", "counts_of", "identity_cells", "segment_sum"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -60,78 +60,58 @@ class WrongClasses:
         return result
 
 
-class ClassCounts:
-    """The margins of an evaluation, computed once when first asked for; all int64 of shape (C,).
+_STATE_OF = np.array([4, 3, 2, 2, 1, 1, 0, 0], dtype=np.int64)
+"""State of a pair by 4 * clean correct + 2 * perturbed correct + same prediction."""
 
-    `clean_correct` is A, `clean_correct_accepted` A1, `clean_correct_rejected` A0, and B, B1, B0 likewise.
+
+def identity_cells(evaluation: Evaluation, class_of_row: Ints) -> Ints:
+    """int64 of shape (C, 5, 2, 2): pairs by class and cell when row i is paired with row i.
+
+    Where acceptance is unknown every pair counts as rejected on both sides.
+    """
+    clean, perturbed = evaluation.clean, evaluation.perturbed
+    same = clean.predicted == perturbed.predicted
+    index = _STATE_OF[(clean.correct * np.int8(4)) + (perturbed.correct * np.int8(2)) + same]
+    index += class_of_row * 5
+    index *= 4
+    if clean.accepted is not None and perturbed.accepted is not None:
+        index += clean.accepted * np.int8(2)
+        index += perturbed.accepted
+    classes = len(evaluation.classes)
+    return np.bincount(index, minlength=classes * 20).reshape(classes, 5, 2, 2)
+
+
+class ClassCounts:
+    """The margins of an evaluation, each int64 of shape (C,).
+
+    `clean_correct` is A, `clean_correct_accepted` A1, `clean_correct_rejected` A0, and B, B1, B0 likewise. All are
+    sums of the cells of one correspondence; any would do, since margins do not depend on it. Where the evaluation is
+    paired, `cells` are those of the true correspondence.
     """
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
-        self.starts = evaluation.starts
         self.images: Ints = np.diff(evaluation.starts)
-
-    def _correct(self, side: Side) -> Ints:
-        return segment_sum(side.correct, self.starts)
-
-    def _accepted(self, side: Side, correct: bool) -> Ints:
-        if side.accepted is None:
-            return np.zeros_like(self.images)
-        chosen = side.accepted & side.correct if correct else side.accepted & ~side.correct
-        return segment_sum(chosen, self.starts)
-
-    @cached_property
-    def clean_correct(self) -> Ints:
-        return self._correct(self.evaluation.clean)
-
-    @cached_property
-    def perturbed_correct(self) -> Ints:
-        return self._correct(self.evaluation.perturbed)
-
-    @cached_property
-    def clean_correct_accepted(self) -> Ints:
-        return self._accepted(self.evaluation.clean, correct=True)
-
-    @cached_property
-    def perturbed_correct_accepted(self) -> Ints:
-        return self._accepted(self.evaluation.perturbed, correct=True)
-
-    @property
-    def clean_correct_rejected(self) -> Ints:
-        return self.clean_correct - self.clean_correct_accepted
-
-    @property
-    def perturbed_correct_rejected(self) -> Ints:
-        return self.perturbed_correct - self.perturbed_correct_accepted
-
-    @property
-    def clean_wrong(self) -> Ints:
-        return self.images - self.clean_correct
-
-    @property
-    def perturbed_wrong(self) -> Ints:
-        return self.images - self.perturbed_correct
-
-    @cached_property
-    def clean_accepted_errors(self) -> Ints:
-        return self._accepted(self.evaluation.clean, correct=False)
-
-    @cached_property
-    def perturbed_accepted_errors(self) -> Ints:
-        return self._accepted(self.evaluation.perturbed, correct=False)
-
-    @cached_property
-    def true_cells(self) -> Ints:
-        """int64 of shape (C, 5, 2, 2): pairs by class and cell (`bounds.quantities`) under the true pairing."""
-        from bounds.witness import cell_counts
-
-        return cell_counts(self.evaluation, np.arange(self.evaluation.images, dtype=np.int64))
+        self.class_of_row = evaluation.class_of_row
+        self.cells = identity_cells(evaluation, self.class_of_row)
+        clean_correct, perturbed_correct = self.cells[:, :2].sum(axis=1), self.cells[:, [0, 2]].sum(axis=1)
+        clean_wrong, perturbed_wrong = self.cells[:, 2:].sum(axis=1), self.cells[:, [1, 3, 4]].sum(axis=1)
+        self.clean_correct: Ints = clean_correct.sum(axis=(1, 2))
+        self.clean_correct_accepted: Ints = clean_correct[:, 1].sum(axis=1)
+        self.clean_correct_rejected: Ints = clean_correct[:, 0].sum(axis=1)
+        self.perturbed_correct: Ints = perturbed_correct.sum(axis=(1, 2))
+        self.perturbed_correct_accepted: Ints = perturbed_correct[:, :, 1].sum(axis=1)
+        self.perturbed_correct_rejected: Ints = perturbed_correct[:, :, 0].sum(axis=1)
+        self.clean_wrong: Ints = clean_wrong.sum(axis=(1, 2))
+        self.clean_accepted_errors: Ints = clean_wrong[:, 1].sum(axis=1)
+        self.perturbed_wrong: Ints = perturbed_wrong.sum(axis=(1, 2))
+        self.perturbed_accepted_errors: Ints = perturbed_wrong[:, :, 1].sum(axis=1)
 
     @cached_property
     def wrong_classes(self) -> WrongClasses:
         """Wrong records by predicted class."""
         evaluation = self.evaluation
-        classes = evaluation.class_of_row
+        classes = self.class_of_row
         labels = max(len(evaluation.labels), 1)
         keys = []
         for side in (evaluation.clean, evaluation.perturbed):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +27,13 @@ from bounds.closed_forms import (
 )
 from bounds.counts import ClassCounts, segment_sum
 from bounds.errors import RecordError
-from bounds.exact import common_scale, grid_exponent, on_grid, sort_within
+from bounds.exact import Arithmetic, integers, sort_within
 from bounds.knowledge import Knowledge, Level
 from bounds.quantities import Quantity
 
-__all__ = ["AcceptanceCurve", "Arithmetic", "Curve", "Domain", "ProbabilityCurve", "curve", "domain_of"]
+__all__ = ["AcceptanceCurve", "Curve", "Domain", "ProbabilityCurve", "curve", "domain_of"]
 
 Ints = npt.NDArray[np.int64]
-Arithmetic = Literal["exact", "float"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,7 +212,7 @@ def _probability(counts: ClassCounts, arithmetic: Arithmetic) -> ProbabilityCurv
 def _probability_sums(counts: ClassCounts, arithmetic: Arithmetic) -> tuple[list[Ints], list[Ints], int]:
     """Running sums of the sorted probabilities of the correct records, both sides: (class starts, sums, exponent)."""
     evaluation = counts.evaluation
-    classes = evaluation.class_of_row
+    classes = counts.class_of_row
     correct = []
     for name, side in (("clean", evaluation.clean), ("perturbed", evaluation.perturbed)):
         if side.true_probability is None:
@@ -224,12 +223,7 @@ def _probability_sums(counts: ClassCounts, arithmetic: Arithmetic) -> tuple[list
                 "add it, or leave mean-probability-decrease out",
             )
         correct.append(sort_within(side.true_probability[side.correct], classes[side.correct]))
-    columns: list[Any]
-    if arithmetic == "exact":
-        columns, exponent = common_scale(*correct)
-    else:
-        exponent = grid_exponent(evaluation.images)
-        columns = [on_grid(column, exponent) for column in correct]
+    *columns, exponent = integers(correct[0], correct[1], arithmetic, evaluation.images)
     starts = [np.concatenate([[0], np.cumsum(n)]) for n in (counts.clean_correct, counts.perturbed_correct)]
     sums = [np.concatenate([np.zeros(1, dtype=column.dtype), np.cumsum(column)]) for column in columns]
     return starts, sums, exponent

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["common_scale", "grid_exponent", "on_grid", "sort_within"]
+__all__ = ["Arithmetic", "common_scale", "grid_exponent", "integers", "on_grid", "sort_within"]
 
 Floats = npt.NDArray[np.floating[Any]]
+Arithmetic = Literal["exact", "float"]
 
 
 def common_scale(*columns: Floats) -> tuple[list[npt.NDArray[np.object_]], int]:
@@ -66,3 +67,18 @@ def sort_within(values: Floats, groups: npt.NDArray[np.int64]) -> Floats:
     keys = (groups.astype(np.uint64) << np.uint64(32)) | (values + np.float32(0)).view(np.uint32)
     keys.sort()
     return (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
+
+
+def integers(
+    first: Floats, second: Floats, arithmetic: Arithmetic, images: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """Two columns as integers over one power of two: exact ones, or on the grid on which `images` of them can be added.
+
+    Returns:
+        (first, second, e): Python integers in object arrays where exact, int64 on the grid.
+    """
+    if arithmetic == "float":
+        exponent = grid_exponent(images)
+        return on_grid(first, exponent), on_grid(second, exponent), exponent
+    columns, exponent = common_scale(first, second)
+    return columns[0], columns[1], exponent

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds.closed_forms import correct_correct_range, persistent_lower_share, wrong_pairs
-from bounds.counts import ClassCounts, segment_sum
+from bounds.counts import ClassCounts, counts_of
 from bounds.errors import CountError, InfeasibleError, QuantityError
 from bounds.evaluation import Evaluation
+from bounds.quantities import STATES
 
 __all__ = [
     "Knowledge",
@@ -65,7 +66,6 @@ def know(
     retained_correct: npt.ArrayLike | None = None,
     persistent: npt.ArrayLike | None = None,
     total: int | None = None,
-    counts: ClassCounts | None = None,
 ) -> Knowledge:
     """The knowledge of a level, with counts taken from the true pairing where they are not given.
 
@@ -75,7 +75,6 @@ def know(
         retained_correct: k, int of shape (C,).
         persistent: s, int of shape (C,).
         total: K; the sum of `retained_correct` by default.
-        counts: the margins of `evaluation`, if at hand.
 
     Raises:
         QuantityError: if the level is unknown, or counts are needed that neither the pairing nor the caller gives.
@@ -94,11 +93,11 @@ def know(
         )
     if level in (Level.MARGINALS, Level.PAIRED):
         return Knowledge(level)
-    counts = counts or ClassCounts(evaluation)
+    counts = counts_of(evaluation)
     if evaluation.paired and retained_correct is None and total is None:
-        retained_correct = _true_retained(evaluation)
+        retained_correct = counts.cells[:, STATES.index("CC")].sum(axis=(1, 2))
     if evaluation.paired and persistent is None:
-        persistent = _true_persistent(evaluation) if level is Level.FIVE_STATE else None
+        persistent = counts.cells[:, STATES.index("WS")].sum(axis=(1, 2))
     if level is Level.TOTAL:
         if total is None:
             if retained_correct is None:
@@ -130,16 +129,6 @@ def _integers(name: str, values: npt.ArrayLike, evaluation: Evaluation) -> Ints:
     if array.dtype.kind not in "iu" and len(array):
         raise CountError(name, str(array.dtype), "counts are integers", "give integers")
     return array.astype(np.int64)
-
-
-def _true_retained(evaluation: Evaluation) -> Ints:
-    return segment_sum(evaluation.clean.correct & evaluation.perturbed.correct, evaluation.starts)
-
-
-def _true_persistent(evaluation: Evaluation) -> Ints:
-    clean, perturbed = evaluation.clean, evaluation.perturbed
-    same = clean.predicted == perturbed.predicted
-    return segment_sum(~clean.correct & ~perturbed.correct & same, evaluation.starts)
 
 
 def check_total(counts: ClassCounts, total: int) -> None:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from bounds.aggregate import Grid, best_sum
 from bounds.closed_forms import marked_row_range
 from bounds.counts import ClassCounts, counts_of
-from bounds.curves import Arithmetic, Domain, domain_of
+from bounds.curves import Domain, domain_of
 from bounds.errors import QuantityError
 from bounds.evaluation import Evaluation
+from bounds.exact import Arithmetic
 from bounds.knowledge import Knowledge
 from bounds.quantities import DENOMINATORS, Quantity
 

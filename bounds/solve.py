@@ -14,14 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds import by_closed_form, witness
-from bounds.counts import counts_of, segment_sum
-from bounds.curves import Arithmetic
 from bounds.errors import BackendError, QuantityError, SolverError
 from bounds.evaluation import Evaluation
-from bounds.exact import grid_exponent, on_grid
+from bounds.exact import Arithmetic
 from bounds.interval import Denominator, End, Interval
 from bounds.knowledge import Knowledge, Level, know
-from bounds.quantities import DENOMINATORS, Quantity, quantity
+from bounds.quantities import Quantity, quantity
 from bounds.question import Found, Question
 
 __all__ = ["METHODS", "bound", "per_class"]
@@ -198,17 +196,10 @@ def _paired(question: Question, witnesses: bool) -> Interval:
         "paired" if exact else None,
         match,
     )
-    below = None if question.denominator == "none" else int(_true_denominators(question).sum())
+    below = None
+    if question.denominator != "none":
+        below = int((question.counts.cells * question.denominator_cells).sum())
     return _interval(question, end, end, "paired", None, below, below)
-
-
-def _true_cells(question: Question) -> Ints:
-    return counts_of(question.evaluation).true_cells
-
-
-def _true_denominators(question: Question) -> Ints:
-    counts: Ints = (_true_cells(question) * DENOMINATORS[question.denominator]).sum(axis=(1, 2, 3))
-    return counts
 
 
 def _true_value(question: Question) -> Fraction | float | None:
@@ -216,24 +207,10 @@ def _true_value(question: Question) -> Fraction | float | None:
     evaluation = question.evaluation
     if not evaluation.paired:
         return None
-    identity = np.arange(evaluation.images, dtype=np.int64)
-    if not (question.quantity.probability and question.arithmetic == "float"):
-        return witness.value(evaluation, identity, question.quantity, question.denominator, question.average)
-    clean, perturbed = evaluation.clean, evaluation.perturbed
-    assert clean.true_probability is not None
-    assert perturbed.true_probability is not None
-    exponent = grid_exponent(evaluation.images)
-    differences = on_grid(clean.true_probability, exponent) - on_grid(perturbed.true_probability, exponent)
-    sums = segment_sum(np.where(clean.correct & perturbed.correct, differences, 0), evaluation.starts)
-    if question.denominator == "none":
-        return float(Fraction(int(sums.sum()), 1 << exponent))
-    below = _true_denominators(question)
-    counted = below > 0
-    if not counted.any():
-        return None
-    if question.average == "macro":
-        return float(np.mean(sums[counted] / (below[counted] * float(1 << exponent))))
-    return float(Fraction(int(sums.sum()), int(below.sum()) << exponent))
+    asked = question.quantity, question.denominator, question.average, question.arithmetic
+    found = witness.value_as_paired(evaluation, question.counts.cells, *asked)
+    rough = question.quantity.probability and question.arithmetic == "float"
+    return float(found) if rough and found is not None else found
 
 
 def _interval(

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bounds.counts import segment_sum
+from bounds.aggregate import mean_rate
+from bounds.closed_forms import persistent_lower_share
+from bounds.counts import identity_cells, segment_sum
 from bounds.errors import InfeasibleError
 from bounds.evaluation import Evaluation
-from bounds.exact import common_scale
-from bounds.quantities import DENOMINATORS, STATES, Quantity
+from bounds.exact import Arithmetic, integers
+from bounds.quantities import DENOMINATORS, Quantity
 
-__all__ = ["acceptance_pairs", "cell_counts", "class_numerators", "complete", "states", "value"]
+__all__ = [
+    "acceptance_pairs",
+    "aligned",
+    "cell_counts",
+    "class_numerators",
+    "complete",
+    "probabilities",
+    "value",
+    "value_as_paired",
+]
 
 Ints = npt.NDArray[np.int64]
 
 
-def states(evaluation: Evaluation, match: Ints) -> Ints:
-    """int64 of shape (N,): the state of each pair, an index into `bounds.quantities.STATES`.
+def aligned(evaluation: Evaluation, match: Ints) -> Evaluation:
+    """The evaluation with its perturbed rows moved so that row i of both sides is a pair of `match`.
+
+    Args:
+        match: int64 of shape (N,), a bijection within every class.
 
     Raises:
-        InfeasibleError: if `match` is not a bijection within every class.
+        InfeasibleError: if it is not.
     """
-    perturbed = evaluation.perturbed
     classes = evaluation.class_of_row
     if len(match) != evaluation.images or not np.array_equal(np.sort(match), np.arange(len(match))):
         raise InfeasibleError("match", None, "not a bijection of the rows", "pair every row exactly once")
     if not np.array_equal(classes[match], classes):
         raise InfeasibleError("match", None, "pairs records of different classes", "pair within each class")
-    clean_correct, perturbed_correct = evaluation.clean.correct, perturbed.correct[match]
-    same = evaluation.clean.predicted == perturbed.predicted[match]
-    result = np.where(same, STATES.index("WS"), STATES.index("WD"))
-    result[clean_correct & perturbed_correct] = STATES.index("CC")
-    result[clean_correct & ~perturbed_correct] = STATES.index("CW")
-    result[~clean_correct & perturbed_correct] = STATES.index("WC")
-    return result.astype(np.int64)
+    return replace(evaluation, perturbed=evaluation.perturbed.take(match))
 
 
 def cell_counts(evaluation: Evaluation, match: Ints) -> Ints:
@@ -45,34 +54,14 @@ def cell_counts(evaluation: Evaluation, match: Ints) -> Ints:
 
     Where acceptance is unknown every pair counts as rejected on both sides.
     """
-    clean, perturbed = evaluation.clean.accepted, evaluation.perturbed.accepted
-    bits = np.zeros(evaluation.images, dtype=np.int64)
-    if clean is not None and perturbed is not None:
-        bits = 2 * clean.astype(np.int64) + perturbed[match]
-    index = (evaluation.class_of_row * 5 + states(evaluation, match)) * 4 + bits
-    classes = len(evaluation.classes)
-    return np.bincount(index, minlength=classes * 20).astype(np.int64).reshape(classes, 5, 2, 2)
+    return identity_cells(aligned(evaluation, match), evaluation.class_of_row)
 
 
 def class_numerators(evaluation: Evaluation, match: Ints, quantity: Quantity) -> list[Fraction]:
     """The numerator of each class at a correspondence, exactly; C entries."""
-    counts = (cell_counts(evaluation, match) * quantity.cells).sum(axis=(1, 2, 3))
-    if not quantity.probability:
-        return [Fraction(int(count)) for count in counts]
-    clean, perturbed, exponent = probabilities(evaluation)
-    retained = states(evaluation, match) == STATES.index("CC")
-    differences = np.where(retained, clean - perturbed[match], 0)
-    sums = segment_sum(differences.astype(object), evaluation.starts)
-    return [Fraction(int(count)) + Fraction(int(s), 1 << exponent) for count, s in zip(counts, sums, strict=True)]
-
-
-def probabilities(evaluation: Evaluation) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_], int]:
-    """True-class probabilities of both sides as Python integers over 2 ** exponent, exactly."""
-    clean, perturbed = evaluation.clean.true_probability, evaluation.perturbed.true_probability
-    assert clean is not None
-    assert perturbed is not None
-    (first, second), exponent = common_scale(clean, perturbed)
-    return first, second, exponent
+    moved = aligned(evaluation, match)
+    sums, scale = _numerators(moved, identity_cells(moved, moved.class_of_row), quantity, "exact")
+    return [Fraction(int(n), scale) for n in sums]
 
 
 def value(
@@ -87,15 +76,58 @@ def value(
 
     Source: theory, section 1 (micro, macro).
     """
-    numerators = class_numerators(evaluation, match, quantity)
+    moved = aligned(evaluation, match)
+    return value_as_paired(moved, identity_cells(moved, moved.class_of_row), quantity, denominator, average)
+
+
+def value_as_paired(
+    evaluation: Evaluation,
+    cells: Ints,
+    quantity: Quantity,
+    denominator: str,
+    average: str | None,
+    arithmetic: Arithmetic = "exact",
+) -> Fraction | None:
+    """`value` where row i is paired with row i, whose `identity_cells` are given.
+
+    With "float" arithmetic probabilities are rounded to the grid (`bounds.exact`) first.
+    """
+    numerators, scale = _numerators(evaluation, cells, quantity, arithmetic)
     if denominator == "none":
-        return sum(numerators, Fraction(0))
-    counts = cell_counts(evaluation, match)
-    denominators = [int(d) for d in (counts * DENOMINATORS[denominator]).sum(axis=(1, 2, 3))]
-    if average != "macro":
-        return sum(numerators, Fraction(0)) / sum(denominators) if sum(denominators) else None
-    rates = [n / d for n, d in zip(numerators, denominators, strict=True) if d]
-    return sum(rates, Fraction(0)) / len(rates) if rates else None
+        return Fraction(int(numerators.sum()), scale)
+    denominators: Ints = (cells * DENOMINATORS[denominator]).sum(axis=(1, 2, 3))
+    counted = denominators > 0
+    if not counted.any():
+        return None
+    if average == "macro":
+        return mean_rate(numerators[counted], denominators[counted]) / scale
+    return Fraction(int(numerators.sum()), int(denominators.sum()) * scale)
+
+
+def probabilities(evaluation: Evaluation) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_], int]:
+    """True-class probabilities of both sides as Python integers over 2 ** e, exactly: (clean, perturbed, e)."""
+    clean, perturbed = evaluation.clean.true_probability, evaluation.perturbed.true_probability
+    assert clean is not None
+    assert perturbed is not None
+    return integers(clean, perturbed, "exact", evaluation.images)
+
+
+def _numerators(
+    evaluation: Evaluation, cells: Ints, quantity: Quantity, arithmetic: Arithmetic
+) -> tuple[npt.NDArray[Any], int]:
+    """Class numerators times a scale, as integers, where row i is paired with row i."""
+    counts: Ints = (cells * quantity.cells).sum(axis=(1, 2, 3))
+    if not quantity.probability:
+        return counts, 1
+    clean, perturbed = evaluation.clean, evaluation.perturbed
+    assert clean.true_probability is not None
+    assert perturbed.true_probability is not None
+    retained = np.flatnonzero(clean.correct & perturbed.correct)
+    p, q, exponent = integers(
+        clean.true_probability[retained], perturbed.true_probability[retained], arithmetic, evaluation.images
+    )
+    starts = np.searchsorted(retained, evaluation.starts)
+    return segment_sum(p - q, starts) + (counts << exponent), 1 << exponent
 
 
 def acceptance_pairs(evaluation: Evaluation, tables: Ints) -> tuple[Ints, Ints]:
@@ -207,8 +239,6 @@ def _persistent_split(
     wrong: list[tuple[int, int]], pairs: int, persistent: int, name: str | int
 ) -> tuple[list[int], list[int], list[int]]:
     """Persistent pairs by label, and what rows and columns of each label the changed pairs use (C5)."""
-    from bounds.closed_forms import persistent_lower_share
-
     total = sum(w + v for w, v in wrong)
     same = [int(persistent_lower_share(w, v, pairs, persistent, total)) for w, v in wrong]
     left = persistent - sum(same)

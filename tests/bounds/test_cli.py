@@ -19,11 +19,6 @@ from bounds.errors import PairboundsError
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
-@pytest.fixture
 def records(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()
     return write_small(tmp_path / "in" / "records.parquet")

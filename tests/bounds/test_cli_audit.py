@@ -23,11 +23,6 @@ BAD = ROW.format("bad", "correct-correct", "a half", "1.0,fraction")
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
-@pytest.fixture
 def records(tmp_path: Path) -> Path:
     return write_small(tmp_path / "records.parquet")
 

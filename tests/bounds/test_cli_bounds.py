@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +17,19 @@ import polars as pl
 import pytest
 from command import Command, small_records, write_small
 
+import bounds.solve
 from bounds.cli_bounds import read_counts
-from bounds.cli_witness import COLUMNS
 from bounds.errors import CountError
+from bounds.interval import Interval
 from bounds.knowledge import Level
 from bounds.quantities import QUANTITIES
-from bounds.records import load_records
-from bounds.witness import value
 
 COUNTS = "class,retained_correct,persistent\n0,1,0\n1,1,1\n"
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
-@pytest.fixture
 def records(tmp_path: Path) -> Path:
     return write_small(tmp_path / "records.parquet")
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    (tmp_path / "out").mkdir()
-    return tmp_path / "out"
 
 
 @pytest.fixture
@@ -181,6 +170,28 @@ def test_every_method_gives_the_same_ends(method: str, records: Path, command: C
     ]
 
 
+def test_the_backend_is_passed_on(records: Path, command: Command, require: Callable[[str, bool, str], None]) -> None:
+    require("cvxpy", find_spec("cvxpy") is not None, "it is the other backend")
+    arguments = ("--quantity", "lost", "--knowledge", "marginals", "--method", "milp", "--json")
+    for backend in ("highs", "cvxpy"):
+        (interval,) = command("bounds", records, "--perturbed", "fog/1", *arguments, "--backend", backend).json
+        assert interval["backend"] == backend
+
+
+def test_the_node_limit_is_passed_on(records: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def bound(*arguments: Any, **options: Any) -> Interval:
+        limits.append(options["node_limit"])
+        return solve(*arguments, **options)
+
+    solve = bounds.solve.bound
+    monkeypatch.setattr(bounds.solve, "bound", bound)
+    for limit in ((), ("--node-limit", "7")):
+        assert command("bounds", records, "--perturbed", "fog/1", "--quantity", "lost", *limit).code == 0
+    assert limits == [None] * 5 + [7] * 5
+
+
 def test_float_arithmetic_says_how_far_off_it_may_be(records: Path, command: Command) -> None:
     arguments = ("bounds", records, "--perturbed", "fog/1", "--quantity", "mean-probability-decrease", "--json")
     for fast, exact in zip(command(*arguments, "--arithmetic", "float").json, command(*arguments).json, strict=True):
@@ -281,51 +292,6 @@ def test_counts_are_read_in_the_order_of_the_classes(tmp_path: Path) -> None:
         read_counts(path, ["7", "NA"])
 
 
-class TestWitness:
-    @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-    @pytest.mark.parametrize("method", ["auto", "milp"])
-    def test_every_end_is_attained_by_its_pairs(
-        self, suffix: str, method: str, records: Path, out: Path, command: Command
-    ) -> None:
-        path = out / f"witness{suffix}"
-        arguments = ("--perturbed", "fog/1", "--threshold", "0.8", "--method", method, "--witness", path, "--json")
-        objects = command("bounds", records, *arguments).json
-        read = pl.read_csv(path, infer_schema=False) if suffix == ".csv" else pl.read_parquet(path)
-        assert read.columns == list(COLUMNS)
-        evaluation = load_records(records).evaluation("net", "fog/1").at_threshold("0.8")
-        ids = evaluation.clean.image_id.to_list()
-        assert len(read) == len(objects) * 2 * len(ids)
-        for interval, end in itertools.product(objects, ("lower", "upper")):
-            rows = read.filter(quantity=interval["quantity"], knowledge=interval["knowledge"], end=end)
-            assert rows["clean_image_id"].to_list() == ids
-            match = np.array([ids.index(image) for image in rows["perturbed_image_id"]])
-            denominator = interval["denominator"]["name"]
-            attained = value(evaluation, match, QUANTITIES[interval["quantity"]], denominator, "micro")
-            assert attained == Fraction(interval[f"{end}_exact"])
-            assert rows["class"].to_list() == ["0"] * 3 + ["1"] * 3
-
-    def test_per_class_holds_the_rows_of_the_class(self, records: Path, out: Path, command: Command) -> None:
-        path = out / "witness.parquet"
-        arguments = ("--quantity", "lost", "--knowledge", "marginals", "--per-class", "--witness", path)
-        assert command("bounds", records, "--perturbed", "fog/1", *arguments).code == 0
-        read = pl.read_parquet(path)
-        assert read.group_by("class", "end", maintain_order=True).agg("clean_image_id").rows() == [
-            ("0", "lower", ["a", "b", "c"]),
-            ("0", "upper", ["a", "b", "c"]),
-            ("1", "lower", ["d", "e", "f"]),
-            ("1", "upper", ["d", "e", "f"]),
-        ]
-        assert set(read["perturbed_image_id"][:3]) == {"a", "b", "c"}
-
-    def test_ends_that_do_not_exist_have_no_pairs(self, tmp_path: Path, out: Path, command: Command) -> None:
-        path = write_small(tmp_path / "wrong.parquet", predicted=9)
-        result = command(
-            "bounds", path, "--perturbed", "fog/1", "--threshold", "0.8", "--witness", out / "w.csv", "--json"
-        )
-        assert {(o["lower"], o["undefined"]) for o in result.json} == {(None, "0 retained-correct images")}
-        assert (out / "w.csv").read_text() == ",".join(COLUMNS) + "\n"
-
-
 class TestTables:
     def test_the_table_for_people_names_model_condition_and_threshold(self, records: Path, command: Command) -> None:
         result = command("bounds", records, "--perturbed", "all", "--threshold", "0.8", "--knowledge", "marginals")
@@ -367,8 +333,6 @@ class TestTables:
 def test_a_picture_is_drawn(
     records: Path, out: Path, command: Command, require: Callable[[str, bool, str], None]
 ) -> None:
-    from importlib.util import find_spec
-
     require("matplotlib", find_spec("matplotlib") is not None, "pictures are drawn with it")
     result = command("bounds", records, "--perturbed", "all", "--threshold", "0.8", "--plot", out / "picture.svg")
     assert (result.code, result.err) == (0, "")

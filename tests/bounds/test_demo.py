@@ -23,11 +23,6 @@ from bounds.tables import outward
 COLUMNS = ["model", "condition", "kind", "image_id", "label", "predicted", "confidence", "true_probability"]
 
 
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
 @pytest.fixture(scope="module")
 def records() -> pl.DataFrame:
     with demo.example(demo.RECORDS) as path:

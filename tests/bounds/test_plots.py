@@ -48,6 +48,7 @@ def test_equal_intervals_give_equal_bytes(suffix: str, tmp_path: Path) -> None:
     plots.plot_intervals(many(2), second)
     assert first.read_bytes() == second.read_bytes()
     assert first.read_bytes()[:4] == {".png": b"\x89PNG", ".svg": b"<?xm", ".pdf": b"%PDF"}[suffix]
+    assert [date for date in (b"/CreationDate", b"<dc:date>", b"tIME") if date in first.read_bytes()] == []
     assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
 
 
