@@ -153,9 +153,6 @@ def _side_multipliers(
 ) -> list[Fraction]:
     """z from the equations that the trees leave over, least slack first; the hint where these do not settle it."""
     found = _Equations(len(program.rows))
-    for r, (row, value) in enumerate(zip(program.rows, hint, strict=True)):
-        if row.lower < row.upper and value == 0:
-            found.add([int(r == q) for q in range(len(program.rows))], 0)
     left = []
     for block, tree in zip(program.blocks, trees, strict=True):
         coefficients = tree.rows - tree.clean_rows[:, :, None] - tree.perturbed_rows[:, None, :]

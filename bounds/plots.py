@@ -96,7 +96,7 @@ def plot_intervals(intervals: Sequence[Interval], path: str | Path) -> None:
     from matplotlib import rc_context
 
     suffix = path.suffix.lower()
-    dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"Title": None}}
+    dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "pairbounds", "pdf.fonttype": 42}):
         picture = figure(intervals)
         with replacing(path) as part:

@@ -78,7 +78,7 @@ def load_records(source: Any, *, strata: str | None = None) -> Records:
         strata: the column that defines classes; `label` if None.
 
     Returns:
-        The records; one row per (model, condition, image_id), see docs/records.md.
+        The records; one row per (model, condition, image_id).
 
     Raises:
         RecordError: if a file cannot be read, has no rows, lacks a column, or has one of an unusable type.
@@ -361,8 +361,8 @@ class Records:
         if not np.array_equal(clean.code, table.code):
             table.unique(ids)
             place = np.full(len(ids.names) + 1, -1, dtype=np.int64)
-            place[clean.code] = np.arange(len(clean))
-            target = place[table.code]
+            place[clean.code.astype(np.int64)] = np.arange(len(clean))
+            target = place[table.code.astype(np.int64)]
             partner = np.full(len(clean) + 1, -1, dtype=np.int64)
             partner[target] = np.arange(len(table))
             rows = np.flatnonzero(partner[:-1] >= 0)

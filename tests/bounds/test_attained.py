@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import oracles
@@ -70,7 +70,7 @@ def ask(ev: Evaluation, asked: Asked, known: Knowledge) -> Question:
     return Question.ask(ev, quantity(name), denominator, average, known)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(SMALL, st.sampled_from(QUESTIONS), st.sampled_from(list(Level)))
 def test_every_value_is_settled_on_small_classes(ev: Evaluation, asked: Asked, level: Level) -> None:
     values = attained_values(ev, asked, level)
@@ -87,7 +87,7 @@ def test_every_value_is_settled_on_small_classes(ev: Evaluation, asked: Asked, l
 SETS = [asked for asked in QUESTIONS if not asked[0].startswith(("mean", "kept-p", "kept-c")) and asked[2] == "micro"]
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(SMALL, st.sampled_from(SETS), st.sampled_from(list(Level)[:-1]))
 def test_known_sets_settle_without_enumeration(ev: Evaluation, asked: Asked, level: Level) -> None:
     """Acceptance and counts are settled by their sets alone, so what holds here holds for large classes."""
@@ -111,6 +111,45 @@ def test_without_enumeration_no_answer_is_wrong(ev: Evaluation, asked: Asked, le
             patch.setattr(attained_search, "LARGEST_CLASS", -1)
             patch.setattr(attained_search, "MOST_STEPS", 50)
             assert find(question, low, high, ends).possible in (attained, None)
+
+
+Class = tuple[int, int, int, int, int, int]
+"""Marked and other rows, columns moved to and stayed in, least and greatest k."""
+
+
+@st.composite
+def margins(draw: st.DrawFn) -> Class:
+    marked, others, moved, stayed = (draw(st.integers(0, 4)) for _ in range(4))
+    most = draw(st.integers(0, min(marked + others, moved + stayed)))
+    return marked, others, moved, stayed, draw(st.integers(0, most)), most
+
+
+def class_points(of_class: Class) -> set[tuple[int, int, int]]:
+    """(N, M, R) over all 2 x 2 tables of retained pairs with these margins."""
+    marked, others, moved, stayed, least, most = of_class
+    return {
+        (n, m, r + t)
+        for n, m, r, t in product(range(5), repeat=4)
+        if n + m <= marked and r + t <= others and n + r <= moved and m + t <= stayed and least <= n + m + r + t <= most
+    }
+
+
+@settings(max_examples=200)
+@given(st.lists(margins(), min_size=1, max_size=3))
+def test_sums_of_acceptance_tables_are_all_points_between_their_ranges(classes: list[Class]) -> None:
+    """What `attained_sets.acceptance` rests on, from tables counted one by one."""
+    low, high = attained_sets._acceptance_ranges(*np.array(classes).T)
+    pooled = {(0, 0, 0)}
+    for of_class, of_low, of_high in zip(classes, low, high, strict=True):
+        points = class_points(of_class)
+        sums = np.array([attained_sets._sums(point) for point in points])
+        assert sums.min(axis=0).tolist() == of_low.tolist()
+        assert sums.max(axis=0).tolist() == of_high.tolist()
+        pooled = {tuple(map(sum, zip(a, b, strict=True))) for a in pooled for b in points}
+    low, high = low.sum(axis=0), high.sum(axis=0)
+    boxed = product(*(range(int(low[i]), int(high[i]) + 1) for i in range(3)))
+    between = {p for p in boxed if (low <= attained_sets._sums(p)).all() and (attained_sets._sums(p) <= high).all()}
+    assert between == pooled
 
 
 def test_kept_accepted_errors_have_a_hole() -> None:

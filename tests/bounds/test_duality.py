@@ -42,8 +42,23 @@ def test_inexact_multipliers_become_exact():
     assert certificate.bound == 1 + Fraction(third // 3, third)
 
 
+FAR = 10**15 + 1
+
+
 def test_a_side_multiplier_comes_from_the_cycles():
-    # Given one pair in the first cell of two, the multiplier of that count is -10**15 - 1, beyond a float's reach here.
-    case = program([([2, 1], [2, 1])], [-(10**15) - 1, 0, 0, 0], [([1, 0, 0, 0], 1, 1)])
-    certificate = certify(case, np.array([1.0, 1.0, 1.0, 0.0]), np.array([0, 0, 0, 0, -1e-3]))
-    assert certificate.bound == -(10**15) - 1
+    # Each pair more in the first cell is worth FAR, so the multiplier of their number is FAR and nothing else.
+    case = program([([4, 4], [4, 4])], [FAR, 0, 0, 0], [([1, 0, 0, 0], 2, 2)])
+    certificate = certify(case, np.full(4, 2.0), np.array([0, 0, 0, 0, case.costs[0] - 1e-9]))
+    assert certificate.bound == 2 * FAR
+
+
+def test_pairs_in_use_settle_a_side_multiplier_before_pairs_that_look_tight():
+    case = program(
+        [([4, 4], [4, 4]), ([1, 1], [1, 1])],
+        [FAR, 0, 0, 0, 0, FAR - 1, 0, 0],
+        [([1, 0, 0, 0, 0, 1, 0, 0], 2, 2)],
+    )
+    x = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 0.0, 0.0, 1.0])
+    duals = np.array([0.0] * 8 + [case.costs[0] - 1e-9])
+    assert abs(case.costs[5] - duals[-1]) < 1e-8
+    assert certify(case, x, duals).bound == 2 * FAR

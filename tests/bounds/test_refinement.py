@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
 import pytest
-from programs import best, program, random_program
+from programs import best, points, program, random_program
 
 from bounds import backends
 from bounds.errors import SolverError
@@ -41,15 +42,24 @@ def test_random_programs_against_every_point():
     assert proofs == {"dual", "branch and bound"}
 
 
+FREE = {(i, i) for i in range(4)} | {(0, 2), (1, 3), (2, 1), (3, 0)}
+GAP = assignment([[-int((i, j) not in FREE) for j in range(4)] for i in range(4)], 1, (2, 2))
+"""C7, third example: bijections cost 1, the relaxation 0, half of each of two permutations."""
+
+
 def test_integrality_matters_for_an_arbitrary_pair_cost():
-    """C7, third example: bijections cost 1, the relaxation 0, half of each of two permutations."""
-    free = {(i, i) for i in range(4)} | {(0, 2), (1, 3), (2, 1), (3, 0)}
-    case = assignment([[-int((i, j) not in free) for j in range(4)] for i in range(4)], 1, (2, 2))
-    outer = relaxed(case, HIGHS)
+    outer = relaxed(GAP, HIGHS)
     assert (outer.bound, outer.x) == (0, None)
+    found = integer(GAP, HIGHS, None)
+    assert (found.bound, GAP.value(found.x), found.proof) == (-1, -1, "branch and bound")
+    assert enumerated(GAP, ENUMERATE, None).bound == -1
+
+
+def test_a_fractional_bound_is_lowered_to_what_integers_attain():
+    case = program([([1, 1], [1, 1])], [3, 0, 0, 0], [([2, 0, 0, 0], 0, 1)])
+    assert relaxed(case, HIGHS).bound == Fraction(3, 2)
     found = integer(case, HIGHS, None)
-    assert found.bound == case.value(found.x) == -1
-    assert enumerated(case, ENUMERATE, None).bound == -1
+    assert (found.bound, case.value(found.x), found.proof) == (0, 0, "dual")
 
 
 @pytest.mark.parametrize("name", ["highs", "cvxpy"])
@@ -135,16 +145,62 @@ HALF = says(Status.OPTIMAL, [0.5] * 4, [0] * 5)
 
 
 def test_a_limit_without_a_point_keeps_the_proven_bound():
-    found = integer(CASE, Stub(HALF, says(Status.LIMIT)), 5)
-    assert (found.status, found.x, found.proof, found.nodes) == (Status.LIMIT, None, "dual", 3)
-    assert found.bound >= 5
+    found = integer(GAP, Stub(HIGHS.solve(replace(GAP, integral=False)), says(Status.LIMIT)), 5)
+    assert (found.status, found.bound, found.x, found.proof, found.nodes) == (Status.LIMIT, 0, None, "dual", 3)
 
 
 def test_a_limit_with_a_point_keeps_both():
-    found = integer(CASE, Stub(HALF, says(Status.LIMIT, [1, 0, 0, 1])), 5)
-    assert found.status is Status.LIMIT
-    assert CASE.value(found.x) == 5 <= found.bound
-    assert found.proof == "dual"
+    x = integer(GAP, HIGHS, None).x
+    found = integer(GAP, Stub(HIGHS.solve(replace(GAP, integral=False)), says(Status.LIMIT, x)), 5)
+    assert (found.status, found.bound, found.proof) == (Status.LIMIT, 0, "dual")
+    assert GAP.value(found.x) == -1
+
+
+class Coarse:
+    """A solver that cannot tell points apart whose costs differ by less than one, and then takes the worst.
+
+    Its relaxation stops at a point that it is told, then is HiGHS' with a fractional vertex where the costs are zero.
+    """
+
+    name = "coarse"
+
+    def __init__(self, first):
+        self.first, self.integer_programs = first, []
+
+    def solve(self, program, *, node_limit=None):
+        if not program.integral:
+            if self.first is not None:
+                x, self.first = self.first, None
+                return says(Status.OPTIMAL, x, [0] * len(program.constraints.lower))
+            answer = HIGHS.solve(program)
+            answer.x[-4:] = 0.5
+            return answer
+        self.integer_programs.append(program)
+        tables = points(program)
+        values = [sum(c * n for c, n in zip(program.costs, x, strict=True)) for x in tables]
+        near = [(value, x) for value, x in zip(values, tables, strict=True) if value > max(values) - 1]
+        return says(Status.OPTIMAL, min(near)[1])
+
+
+def test_a_coarse_solver_is_led_to_the_last_digit():
+    rng = np.random.default_rng(3)
+    near = [2**53 - int(rng.integers(0, 40)) for _ in range(8)]
+    case = program([([1] * 3, [1] * 3), ([1, 1], [1, 1])], [*near, 0] + [0] * 4)
+    solver = Coarse(None)
+    found = integer(case, solver, None)
+    assert found.bound == case.value(found.x) == best(case)
+    assert len(solver.integer_programs) > 1
+
+
+def test_the_integer_program_is_the_original_in_other_words():
+    rng = np.random.default_rng(5)
+    costs = [int(c) for c in rng.integers(0, 1000, 9)]
+    case = program([([1] * 3, [1] * 3), ([1, 1], [1, 1])], costs + [0] * 4)
+    solver = Coarse(min(points(case), key=lambda x: case.value(np.array(x))))
+    assert integer(case, solver, None).bound == best(case)
+    restated = solver.integer_programs[0]
+    shifts = {case.value(x) - restated.value(x) for x in map(np.array, points(case))}
+    assert len(shifts) == 1
 
 
 def test_a_limit_of_the_relaxation_proves_nothing():
