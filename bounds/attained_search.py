@@ -149,7 +149,7 @@ def approach(search: Search) -> Attained | None:
         starts.append(np.arange(question.evaluation.images, dtype=np.int64))
     random = Random(0)
     for start in starts:
-        if search.agrees(start):
+        if len(start) and search.agrees(start):
             state = _State(search, start)
             for _ in range(max(MOST_STEPS, 10 * len(start))):
                 if state.step(random):

@@ -189,7 +189,7 @@ def _claim_stdout() -> TextIO:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
-    return open(private, "w", encoding="utf-8", errors="backslashreplace")
+    return open(private, "w", encoding="utf-8")
 
 
 def main() -> None:

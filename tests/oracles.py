@@ -79,8 +79,8 @@ def outcomes(evaluation, c, quantity, denominator):
     return found
 
 
-def values(evaluation, quantity, denominator, average, level, k, s, only=None):
-    """Every value (None: undefined) over all correspondences consistent with a level of knowledge.
+def choices(evaluation, quantity, denominator, level, k, s, only=None):
+    """Every tuple of (numerator, denominator) a class, over all correspondences consistent with a level of knowledge.
 
     `k` and `s` are the known counts of each class; `only` restricts the quantity, not the knowledge, to one class.
     """
@@ -92,13 +92,14 @@ def values(evaluation, quantity, denominator, average, level, k, s, only=None):
         if level == "five-state":
             found = {o for o in found if o[1] == s[c]}
         per_class.append({(o[0], o[2], o[3]) for o in found})
-    attained = set()
     for choice in product(*per_class):
-        if level == "total-correct-correct" and sum(o[0] for o in choice) != sum(k):
-            continue
-        counted = choice if only is None else (choice[only],)
-        attained.add(_value([(n, d) for _, n, d in counted], denominator, average))
-    return attained
+        if level != "total-correct-correct" or sum(o[0] for o in choice) == sum(k):
+            yield tuple((n, d) for _, n, d in (choice if only is None else (choice[only],)))
+
+
+def values(evaluation, quantity, denominator, average, level, k, s, only=None):
+    """Every value (None: undefined) over the same correspondences."""
+    return {_value(c, denominator, average) for c in choices(evaluation, quantity, denominator, level, k, s, only)}
 
 
 def _value(pairs, denominator, average):

@@ -18,6 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import evaluation, evaluations
 
+import bounds
 from bounds import attained_search
 from bounds import audit as audit_module
 from bounds.audit import COLUMNS, Verdict, audit, exit_code
@@ -215,6 +216,13 @@ def test_an_outer_interval_proves_containment_and_no_more(monkeypatch: pytest.Mo
     assert verdicts[1].excess == (Fraction("0.15"), Fraction("0.15"))
     assert [v.witness.end for v in verdicts[3:]] == ["lower", "upper"]
     assert {v.witness.value for v in verdicts[3:]} == {Fraction(1, 3)}
+
+
+def test_the_package_offers_it_however_often_it_is_asked() -> None:
+    """A function and a module of one name: the second use must not find the module instead."""
+    for _ in range(2):
+        (verdict,) = bounds.audit([claim("lost", "paired", "0.3")], table(NINE))
+        assert verdict.verdict == "possible"
 
 
 # --- units, rates, totals --------------------------------------------------------------------------------------------

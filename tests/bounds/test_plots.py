@@ -126,17 +126,20 @@ def test_rows_name_only_what_differs() -> None:
 
 @pytest.mark.parametrize("conditions", [1, 47])
 def test_nothing_is_cut_and_no_labels_overlap(conditions: int) -> None:
-    made = many(conditions) + many(conditions, quantity="gained-acceptance", unit="fraction")
+    long = {"model": "a_model_with_a_rather_long_name"}
+    made = many(conditions) + many(conditions, quantity="gained-acceptance") + [interval(**long)]
     figure = plots.figure(made)
     laid_out(figure)
     frame = figure.bbox
     boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
-    assert len(boxes) == conditions
+    assert len(boxes) == conditions + 1
     everything = [*boxes, figure.legends[0].get_window_extent()]
     everything += [text.get_window_extent() for axes in figure.axes for text in (axes.title, axes.xaxis.label)]
     for box in everything:
         assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
         assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
+    for axes in figure.axes:
+        assert axes.get_window_extent().width > 2 * figure.dpi, "a panel is two inches wide at least"
     for above, below in pairwise(boxes):
         assert below.y1 < above.y0
 
