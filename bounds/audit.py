@@ -12,7 +12,7 @@ import io
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -181,7 +181,7 @@ def audit(claims: Any, records: Any, *, strata: str | None = None) -> list[Verdi
     rows = _rows(claims)
     opened = records if isinstance(records, Records) else load_records(records, strata=strata)
     verdicts: list[Verdict | None] = [None] * len(rows)
-    groups: dict[tuple[str | None, str | None, str], list[tuple[int, _Claim]]] = {}
+    groups: dict[_Sides, list[tuple[int, _Claim]]] = {}
     seen: set[str] = set()
     for index, row in enumerate(rows):
         try:
@@ -192,19 +192,45 @@ def audit(claims: Any, records: Any, *, strata: str | None = None) -> list[Verdi
             groups.setdefault((claim.model, claim.perturbed, claim.clean), []).append((index, claim))
         except PairboundsError as error:
             verdicts[index] = _error(index, row, error)
-    for (model, perturbed, clean), group in groups.items():
-        try:
-            auditor = _Auditor(opened.evaluation(model, perturbed, clean=clean))
-        except PairboundsError as error:
-            for index, _ in group:
-                verdicts[index] = _error(index, rows[index], error)
+    for sides, evaluation in _evaluations(opened, list(groups)):
+        if isinstance(evaluation, PairboundsError):
+            for index, _ in groups[sides]:
+                verdicts[index] = _error(index, rows[index], evaluation)
             continue
-        for index, claim in group:
+        auditor = _Auditor(evaluation)
+        for index, claim in groups[sides]:
             try:
                 verdicts[index] = auditor.verdict(claim)
             except PairboundsError as error:
                 verdicts[index] = _error(index, rows[index], error)
     return [verdict for verdict in verdicts if verdict is not None]
+
+
+_Sides = tuple[str | None, str | None, str]
+"""Model, perturbed and clean condition, as a claim names them."""
+
+
+def _evaluations(records: Records, wanted: list[_Sides]) -> Iterator[tuple[_Sides, Evaluation | PairboundsError]]:
+    """The evaluation of each, or why there is none; those of one model are read together, as far as they can be."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for model, perturbed, clean in wanted:
+        if model in records.models and {perturbed, clean} <= set(records.conditions(model)):
+            together.setdefault((model, clean), []).append(str(perturbed))
+    done: set[_Sides] = set()
+    for (of_model, clean), conditions in together.items():
+        try:
+            for evaluation in records.evaluations(of_model, conditions, clean=clean):
+                done.add((of_model, evaluation.perturbed_condition, clean))
+                yield (of_model, evaluation.perturbed_condition, clean), evaluation
+        except PairboundsError:
+            # The rows at fault are met again below, where each condition is read by itself.
+            continue
+    for sides in wanted:
+        if sides not in done:
+            try:
+                yield sides, records.evaluation(sides[0], sides[1], clean=sides[2])
+            except PairboundsError as error:
+                yield sides, error
 
 
 def _error(index: int, row: _Row, error: PairboundsError) -> Verdict:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bounds import witness
 from bounds.aggregate import Grid, best_mean, best_mean_given_total, best_ratio, best_sum, mean_rate
+from bounds.closed_forms import ratio_pairs
 from bounds.curves import AcceptanceCurve, Curve, ProbabilityCurve, curve
 from bounds.question import Found, Question
 
@@ -100,14 +101,15 @@ def _micro_acceptance(question: Question, found: AcceptanceCurve, upper: bool) -
     """Theory, section 1: the k of each class does not depend on the ratio, so the optimum is explicit."""
     domain = question.domain
     classes = np.arange(len(domain.lo))
-    most = np.minimum(found.marked_rows, found.marked_columns)
-    if upper:
-        k = np.maximum(domain.lo, np.minimum(domain.hi, most))
-    elif question.denominator == "retained-correct":
-        k = np.maximum(domain.lo, np.minimum(domain.hi, found.other_rows + found.other_columns))
-    else:
-        kept = np.minimum(found.marked_rows, found.other_columns)
-        k = np.maximum(domain.lo, np.minimum(domain.hi, kept))
+    k = ratio_pairs(
+        domain.lo,
+        domain.hi,
+        found.marked_rows,
+        found.other_rows,
+        found.marked_columns,
+        found.other_columns,
+        over_marked_rows=question.denominator != "retained-correct",
+    )[int(upper)]
     numerators, denominators = _points(question, found, upper, classes, k)
     if denominators.any():
         value = Fraction(int(numerators.sum()), int(denominators.sum()))

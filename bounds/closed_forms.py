@@ -25,6 +25,7 @@ __all__ = [
     "most_other_rows_ratio",
     "persistent_lower_share",
     "persistent_range",
+    "ratio_pairs",
     "wrong_pairs",
 ]
 
@@ -128,6 +129,36 @@ def most_other_rows_ratio(
         (least, xp.maximum(pairs - other_rows, unmarked)),
         (greatest, xp.maximum(pairs - other_rows, greatest)),
     )
+
+
+def ratio_pairs(
+    low: Counts,
+    high: Counts,
+    marked_rows: Counts,
+    other_rows: Counts,
+    marked_columns: Counts,
+    other_columns: Counts,
+    over_marked_rows: bool,
+    xp: Any = np,
+) -> tuple[Counts, Counts]:
+    """The k of each class at which a ratio of sums over classes is least and greatest, when k is only in low..high.
+
+    Args:
+        low, high: the feasible k.
+        over_marked_rows: whether the denominator is the marked rows (clean accepted, for lost acceptance) rather than
+            all retained-correct pairs.
+
+    Returns:
+        (k at the least ratio, k at the greatest); the points are `block`'s or `most_other_rows_ratio`'s at that k.
+
+    Source: theory, section 1, ratio closed forms.
+
+    >>> [int(k) for k in ratio_pairs(1, 5, 3, 2, 2, 3, False)]
+    [5, 2]
+    """
+    spare = other_columns if over_marked_rows else other_rows + other_columns
+    most = xp.minimum(marked_rows, marked_columns)
+    return xp.maximum(low, xp.minimum(high, spare)), xp.maximum(low, xp.minimum(high, most))
 
 
 def wrong_pairs(images: Counts, clean_correct: Counts, perturbed_correct: Counts, pairs: Counts) -> Counts:

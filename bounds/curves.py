@@ -250,8 +250,8 @@ def _rejected_wrong(n: ClassCounts, c: Ints, k: Ints) -> tuple[Ints, Ints]:
 
 
 def _from_correct(n: ClassCounts, c: Ints, k: Ints) -> tuple[Ints, Ints]:
-    f, lost = n.perturbed_accepted_errors[c], n.clean_correct[c] - k
-    return np.maximum(0, lost - (n.perturbed_wrong[c] - f)), np.minimum(lost, f)
+    f, correct = n.perturbed_accepted_errors[c], n.clean_correct[c]
+    return block(correct, 0, f, n.perturbed_wrong[c] - f, correct - k)
 
 
 def _from_accepted_correct(n: ClassCounts, c: Ints, k: Ints) -> tuple[Ints, Ints]:

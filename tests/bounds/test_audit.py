@@ -355,6 +355,19 @@ def test_a_bad_row_is_its_own_error(name: str) -> None:
     assert exit_code(verdicts) == 2
 
 
+def test_faulty_records_of_one_condition_spoil_no_other_claim() -> None:
+    good = table(NINE).with_columns(model=pl.lit("m"))
+    perturbed = good.filter(pl.col("condition") == "fog/3")
+    faulty = perturbed.with_columns(condition=pl.lit("blur/1"), true_probability=pl.lit(1.5))
+    records = pl.concat([good, faulty, perturbed.with_columns(condition=pl.lit("snow/1"))])
+    names = [("m", "fog/3"), ("m", "blur/1"), ("m", "snow/1"), ("m", "fog/3"), ("n", "fog/3"), ("m", "clean")]
+    rows = [claim("lost", "paired", "0.3", claim_id=f"{i}", model=m, perturbed=p) for i, (m, p) in enumerate(names)]
+    verdicts = audit(rows, records)
+    assert [v.verdict for v in verdicts] == ["possible", "error", "possible", "possible", "error", "impossible"]
+    assert "row 2: true_probability 1.5" in verdicts[1].reason
+    assert "row 5: model 'n': not in the records" in verdicts[4].reason
+
+
 def test_acceptance_needs_a_threshold() -> None:
     records = (
         table(FLAT)

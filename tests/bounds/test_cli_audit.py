@@ -78,6 +78,7 @@ def test_csv_parquet_and_latex(tmp_path: Path, records: Path, command: Command) 
     rows = list(csv.DictReader(io.StringIO(result.out)))
     assert [row["verdict"] for row in rows] == ["sharp", "invalid"]
     assert [row["witness_end"] for row in rows] == ["", "lower"]
+    assert "witness_pairs" not in rows[0], "pairs belong into the JSON"
     assert command(*base, "parquet", "--out", tmp_path / "v.parquet").code == 1
     table = pl.read_parquet(tmp_path / "v.parquet")
     assert table.columns == list(rows[0])

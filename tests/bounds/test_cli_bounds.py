@@ -23,6 +23,7 @@ from bounds.errors import CountError
 from bounds.interval import Interval
 from bounds.knowledge import Level
 from bounds.quantities import QUANTITIES
+from bounds.records import load_records
 
 COUNTS = "class,retained_correct,persistent\n0,1,0\n1,1,1\n"
 
@@ -113,6 +114,10 @@ def test_all_means_every_quantity_the_records_allow(tmp_path: Path, records: Pat
     assert [o["quantity"] for o in without.json] == left
     refused = ", ".join(name for name in QUANTITIES if name not in left)
     assert without.err == f"pairbounds: note: quantities left out, no --threshold and no column 'accepted': {refused}\n"
+
+    twice = command(*base, "--perturbed", "snow/2")
+    assert twice.err == without.err, "told once, not for every condition"
+    assert len(twice.json) == 2 * len(left)
 
     small_records().drop("true_probability").write_parquet(records)
     assert "no column 'true_probability': mean-probability-decrease" in command(*base, "--threshold", "0.8").err
@@ -327,7 +332,10 @@ class TestTables:
         some = small_records().filter((pl.col("condition") != "clean") | (pl.col("image_id") != "a"))
         some.write_parquet(tmp_path / "some.parquet")
         result = command("bounds", tmp_path / "some.parquet", "--perturbed", "fog/1", "--quantity", "lost")
-        assert "unmatched images left out: 0 only clean, 1 only perturbed" in result.out
+        lines = result.out.splitlines()
+        assert "unmatched images left out: 0 only clean, 1 only perturbed" in lines
+        (note,) = load_records(tmp_path / "some.parquet").evaluation("net", "fog/1").notes
+        assert f"note: {note}" in lines
 
 
 def test_a_picture_is_drawn(

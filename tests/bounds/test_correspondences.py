@@ -17,7 +17,7 @@ from bounds.correspondences import METHODS, Objective, optimise
 from bounds.errors import BackendError, QuantityError, RecordError
 from bounds.knowledge import Knowledge, Level
 from bounds.program import Status
-from bounds.quantities import QUANTITIES, STATES
+from bounds.quantities import DENOMINATORS, QUANTITIES, STATES
 
 YES, NO = True, False
 CORRECT = 0
@@ -151,6 +151,15 @@ def test_named_quantities_of_six_images_against_every_bijection(name):
         for method in ("milp", "enumerate"):
             low, high = (optimise(records, of(name)(1), known, maximise=up, method=method) for up in (False, True))
             assert (low.bound, high.bound) == (low.attained, high.attained) == (min(values), max(values))
+
+
+@pytest.mark.parametrize("side", ["clean", "perturbed"])
+def test_an_objective_of_one_side_alone_is_a_constant(side):
+    records = evaluation(([(1, YES), (1, NO), (2, YES)], [(1, YES), (2, NO), (2, NO)]))
+    objective = Objective(DENOMINATORS[f"{side}-accepted-errors"].astype(object), [0])
+    for maximise in (False, True):
+        found = optimise(records, objective, Knowledge(Level.MARGINALS), maximise=maximise, method="milp")
+        assert found.bound == found.attained == {"clean": 2, "perturbed": 1}[side]
 
 
 def random_class(rng, images, labels, correct=0.5):

@@ -67,7 +67,7 @@ def test_every_quantity_is_bounded_at_every_level(intervals: list[Interval]) -> 
         (c, q, str(k)) for c in ("fog/3", "gaussian_noise/1", "screen_simulated") for q in names for k in Level
     }
     assert len(intervals) == len(told)
-    assert {i.threshold for i in intervals} == {demo.THRESHOLD}
+    assert {i.threshold for i in intervals} == {"0.8"}
 
 
 def test_more_knowledge_never_widens_and_the_truth_lies_inside(intervals: list[Interval]) -> None:

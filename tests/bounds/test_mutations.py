@@ -130,9 +130,10 @@ def expected():
     asked = [BY_HAND]
     for records in samples():
         for name, quantity in QUANTITIES.items():
-            denominator = draw.choice([d for d in quantity.denominators if "errors" not in d])
-            average = "micro" if denominator == "none" else draw.choice(("micro", "macro"))
-            asked.append((records, name, denominator, average, draw.choice(LEVELS)))
+            offered = [d for d in quantity.denominators if "errors" not in d]
+            for denominator in offered if "acceptance" in name else [draw.choice(offered)]:
+                average = "micro" if denominator == "none" else draw.choice(("micro", "macro"))
+                asked.append((records, name, denominator, average, draw.choice(LEVELS)))
     return [(*question, truth(*question)) for question in asked]
 
 

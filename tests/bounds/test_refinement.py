@@ -159,19 +159,19 @@ def test_a_limit_with_a_point_keeps_both():
 class Coarse:
     """A solver that cannot tell points apart whose costs differ by less than one, and then takes the worst.
 
-    Its relaxation stops at a point that it is told, then is HiGHS' with a fractional vertex where the costs are zero.
+    Its relaxation first gives the answer that it is told, then HiGHS', made fractional where the costs are zero.
     """
 
     name = "coarse"
 
-    def __init__(self, first):
+    def __init__(self, first=None):
         self.first, self.integer_programs = first, []
 
     def solve(self, program, *, node_limit=None):
         if not program.integral:
             if self.first is not None:
-                x, self.first = self.first, None
-                return says(Status.OPTIMAL, x, [0] * len(program.constraints.lower))
+                told, self.first = self.first, None
+                return told
             answer = HIGHS.solve(program)
             answer.x[-4:] = 0.5
             return answer
@@ -186,11 +186,11 @@ def test_a_coarse_solver_is_led_to_the_last_digit():
     rng = np.random.default_rng(3)
     near = [2**53 - int(rng.integers(0, 40)) for _ in range(8)]
     case = program([([1] * 3, [1] * 3), ([1, 1], [1, 1])], [*near, 0] + [0] * 4)
-    solver = Coarse(None)
+    solver = Coarse()
     found = integer(case, solver, None)
     assert found.bound == case.value(found.x) == best(case)
     first, second, *_ = solver.integer_programs
-    begun = case.value(np.rint(Coarse(None).solve(first).x).astype(np.int64))
+    begun = case.value(np.rint(Coarse().solve(first).x).astype(np.int64))
     better = [x for x in map(np.array, points(case)) if case.value(x) > begun]
     assert better
     assert all(first.value(x) == second.value(x) for x in better)
@@ -201,7 +201,8 @@ def test_the_integer_program_is_the_original_in_other_words():
     costs = [10, 10, 0, 10, 11, 0, 0, 0, 10]
     case = program([([1] * 3, [1] * 3), ([1, 1], [1, 1])], costs + [0] * 4)
     # The relaxation first stops one below the optimum, so that losses above four are cut on the way.
-    solver = Coarse([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1])
+    tens = 10 / 2.0**case.exponent
+    solver = Coarse(says(Status.OPTIMAL, [0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1], [0] * 5 + [tens] * 3 + [0] * 2))
     assert integer(case, solver, None).bound == best(case)
     restated = solver.integer_programs[0]
     shifts = {case.value(x) - restated.value(x) for x in map(np.array, points(case))}
