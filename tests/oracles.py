@@ -6,6 +6,7 @@ Shares no code with `bounds` beyond the record arrays of `Evaluation`, and no fo
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations, product
 
 
@@ -62,6 +63,7 @@ DENOMINATORS = {
 }
 
 
+@lru_cache(maxsize=256)
 def outcomes(evaluation, c, quantity, denominator):
     """The set of (k, s, numerator, denominator) over all bijections of class `c`; denominator 0 for "none"."""
     rows = range(int(evaluation.starts[c]), int(evaluation.starts[c + 1]))

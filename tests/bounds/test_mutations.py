@@ -131,9 +131,10 @@ def expected():
     for records in samples():
         for name, quantity in QUANTITIES.items():
             offered = [d for d in quantity.denominators if "errors" not in d]
-            for denominator in offered if "acceptance" in name else [draw.choice(offered)]:
+            every = [(denominator, level) for denominator in offered for level in LEVELS]
+            for denominator, level in every if "acceptance" in name else [draw.choice(every)]:
                 average = "micro" if denominator == "none" else draw.choice(("micro", "macro"))
-                asked.append((records, name, denominator, average, draw.choice(LEVELS)))
+                asked.append((records, name, denominator, average, level))
     return [(*question, truth(*question)) for question in asked]
 
 
