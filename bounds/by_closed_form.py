@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bounds import witness
-from bounds.aggregate import Grid, best_mean, best_mean_given_total, best_ratio, best_sum, mean_rate
+from bounds.aggregate import Grid, best_mean, best_mean_given_total, best_ratio, best_sum
 from bounds.closed_forms import ratio_pairs
 from bounds.curves import AcceptanceCurve, Curve, ProbabilityCurve, curve
 from bounds.question import Found, Question
@@ -53,6 +54,7 @@ def error_bound(question: Question) -> float:
     return size * (found.step + 2.0**-53)
 
 
+@lru_cache(maxsize=4)
 def _curve(question: Question) -> Curve | None:
     return curve(question.counts, question.quantity, question.knowledge, question.arithmetic)
 
@@ -138,10 +140,6 @@ def _macro(question: Question, found: Curve, upper: bool) -> Found:
     classes = np.arange(len(domain.lo))
     k = np.minimum(domain.hi, np.maximum(domain.lo, 1))
     attained = question.domain.total is None or question.domain.fixed
-    if question.denominator == "retained-correct" and (k == domain.lo).all():
-        counted = k > 0
-        mean = mean_rate(_numerators(found, upper, classes, k)[counted], k[counted]) / found.scale
-        return _with_pairs(mean, found, upper, k, question, counted, attained)
     rates, _ = _rates(question, found, upper, classes, k)
     droppable = question.denominator_given(classes, domain.lo)[0] == 0
     chosen = best_mean([None if r is None else sign * r for r in rates], droppable, k)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from bounds import witness
 from bounds.aggregate import DP_LIMIT, Grid, best_mean, best_mean_given_total
 from bounds.correspondences import Method, Objective, Optimum, optimise
+from bounds.counts import weighted
 from bounds.errors import BackendError, SolverError
 from bounds.evaluation import Evaluation
 from bounds.knowledge import Knowledge, Level
@@ -131,7 +132,7 @@ def _ratio(
 def _sums(question: Question, evaluation: Evaluation, match: Ints, classes: range) -> tuple[Fraction, int]:
     """Numerator and denominator of a correspondence, summed over some classes."""
     tops = witness.class_numerators(evaluation, match, question.quantity)
-    below = (witness.cell_counts(evaluation, match) * question.denominator_cells).sum(axis=(1, 2, 3))
+    below = weighted(witness.cell_counts(evaluation, match), question.denominator_cells)
     return sum((tops[c] for c in classes), Fraction(0)), int(sum(below[c] for c in classes))
 
 

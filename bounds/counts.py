@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds.evaluation import Evaluation
+from bounds.quantities import cells
 
-__all__ = ["ClassCounts", "WrongClasses", "counts_of", "identity_cells", "segment_sum"]
+__all__ = ["ClassCounts", "WrongClasses", "counts_of", "identity_cells", "segment_sum", "weighted"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -81,6 +82,26 @@ def identity_cells(evaluation: Evaluation, class_of_row: Ints) -> Ints:
     return np.bincount(index, minlength=classes * 20).reshape(classes, 5, 2, 2)
 
 
+_MARGINS = np.stack(
+    [
+        cells("CC CW"),
+        cells("CC CW", 1),
+        cells("WC WS WD", 1),
+        cells("CC WC"),
+        cells("CC WC", None, 1),
+        cells("CW WS WD", None, 1),
+    ],
+    axis=-1,
+).reshape(20, 6)
+"""Clean correct, those accepted, clean accepted errors; then the same of the perturbed side: sums of cells."""
+
+
+def weighted(cells: Ints, weights: Ints) -> Ints:
+    """int64 of shape (C,): the sum of each class's cells (C, 5, 2, 2) with weights (5, 2, 2)."""
+    total: Ints = cells.reshape(len(cells), 20) @ weights.reshape(20)
+    return total
+
+
 class ClassCounts:
     """The margins of an evaluation, each int64 of shape (C,).
 
@@ -94,18 +115,13 @@ class ClassCounts:
         self.images: Ints = np.diff(evaluation.starts)
         self.class_of_row = evaluation.class_of_row
         self.cells = identity_cells(evaluation, self.class_of_row)
-        clean_correct, perturbed_correct = self.cells[:, :2].sum(axis=1), self.cells[:, [0, 2]].sum(axis=1)
-        clean_wrong, perturbed_wrong = self.cells[:, 2:].sum(axis=1), self.cells[:, [1, 3, 4]].sum(axis=1)
-        self.clean_correct: Ints = clean_correct.sum(axis=(1, 2))
-        self.clean_correct_accepted: Ints = clean_correct[:, 1].sum(axis=1)
-        self.clean_correct_rejected: Ints = clean_correct[:, 0].sum(axis=1)
-        self.perturbed_correct: Ints = perturbed_correct.sum(axis=(1, 2))
-        self.perturbed_correct_accepted: Ints = perturbed_correct[:, :, 1].sum(axis=1)
-        self.perturbed_correct_rejected: Ints = perturbed_correct[:, :, 0].sum(axis=1)
-        self.clean_wrong: Ints = clean_wrong.sum(axis=(1, 2))
-        self.clean_accepted_errors: Ints = clean_wrong[:, 1].sum(axis=1)
-        self.perturbed_wrong: Ints = perturbed_wrong.sum(axis=(1, 2))
-        self.perturbed_accepted_errors: Ints = perturbed_wrong[:, :, 1].sum(axis=1)
+        margins = self.cells.reshape(len(self.images), 20) @ _MARGINS
+        self.clean_correct, self.clean_correct_accepted, self.clean_accepted_errors = margins[:, :3].T
+        self.perturbed_correct, self.perturbed_correct_accepted, self.perturbed_accepted_errors = margins[:, 3:].T
+        self.clean_correct_rejected: Ints = self.clean_correct - self.clean_correct_accepted
+        self.perturbed_correct_rejected: Ints = self.perturbed_correct - self.perturbed_correct_accepted
+        self.clean_wrong: Ints = self.images - self.clean_correct
+        self.perturbed_wrong: Ints = self.images - self.perturbed_correct
 
     @cached_property
     def wrong_classes(self) -> WrongClasses:

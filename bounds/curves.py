@@ -212,9 +212,11 @@ def _probability(counts: ClassCounts, arithmetic: Arithmetic) -> ProbabilityCurv
 def _probability_sums(counts: ClassCounts, arithmetic: Arithmetic) -> tuple[list[Ints], list[Ints], int]:
     """Running sums of the sorted probabilities of the correct records, both sides: (class starts, sums, exponent)."""
     evaluation = counts.evaluation
-    classes = counts.class_of_row
     correct = []
-    for name, side in (("clean", evaluation.clean), ("perturbed", evaluation.perturbed)):
+    for name, side, sizes in (
+        ("clean", evaluation.clean, counts.clean_correct),
+        ("perturbed", evaluation.perturbed, counts.perturbed_correct),
+    ):
         if side.true_probability is None:
             raise RecordError(
                 "true_probability",
@@ -222,7 +224,8 @@ def _probability_sums(counts: ClassCounts, arithmetic: Arithmetic) -> tuple[list
                 f"the {name} records have no such column",
                 "add it, or leave mean-probability-decrease out",
             )
-        correct.append(sort_within(side.true_probability[side.correct], classes[side.correct]))
+        groups = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+        correct.append(sort_within(side.true_probability[side.correct], groups))
     *columns, exponent = integers(correct[0], correct[1], arithmetic, evaluation.images)
     starts = [np.concatenate([[0], np.cumsum(n)]) for n in (counts.clean_correct, counts.perturbed_correct)]
     sums = [np.concatenate([np.zeros(1, dtype=column.dtype), np.cumsum(column)]) for column in columns]

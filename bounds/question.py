@@ -22,9 +22,6 @@ __all__ = ["Found", "Question"]
 
 Ints = npt.NDArray[np.int64]
 
-VARIABLE = ("retained-correct", "retained-correct-accepted", "retained-correct-rejected")
-"""Denominators that depend on the correspondence."""
-
 _WORDS = {
     "images": "images",
     "clean-correct": "clean-correct images",
@@ -152,6 +149,8 @@ class Question:
             "clean-accepted-errors": counts.clean_accepted_errors,
             "perturbed-accepted-errors": counts.perturbed_accepted_errors,
         }
+        if self.domain.fixed:
+            fixed["retained-correct"] = self.domain.lo
         return fixed.get(self.denominator)
 
     def denominator_given(self, c: Ints, k: Ints) -> tuple[Ints, Ints]:

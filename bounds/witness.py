@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bounds.aggregate import mean_rate
 from bounds.closed_forms import persistent_lower_share
-from bounds.counts import identity_cells, segment_sum
+from bounds.counts import identity_cells, segment_sum, weighted
 from bounds.errors import InfeasibleError
 from bounds.evaluation import Evaluation
 from bounds.exact import Arithmetic, integers
@@ -95,7 +95,7 @@ def value_as_paired(
     numerators, scale = _numerators(evaluation, cells, quantity, arithmetic)
     if denominator == "none":
         return Fraction(int(numerators.sum()), scale)
-    denominators: Ints = (cells * DENOMINATORS[denominator]).sum(axis=(1, 2, 3))
+    denominators: Ints = weighted(cells, DENOMINATORS[denominator])
     counted = denominators > 0
     if not counted.any():
         return None
@@ -116,7 +116,7 @@ def _numerators(
     evaluation: Evaluation, cells: Ints, quantity: Quantity, arithmetic: Arithmetic
 ) -> tuple[npt.NDArray[Any], int]:
     """Class numerators times a scale, as integers, where row i is paired with row i."""
-    counts: Ints = (cells * quantity.cells).sum(axis=(1, 2, 3))
+    counts: Ints = weighted(cells, quantity.cells)
     if not quantity.probability:
         return counts, 1
     clean, perturbed = evaluation.clean, evaluation.perturbed
