@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bounds.audit import audit
+    from bounds.auditing import audit
     from bounds.records import load_records
     from bounds.solve import bound, per_class
 
 __all__ = ["audit", "bound", "load_records", "per_class"]
 
-_HOMES = {"audit": "audit", "bound": "solve", "load_records": "records", "per_class": "solve"}
+_HOMES = {"audit": "auditing", "bound": "solve", "load_records": "records", "per_class": "solve"}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from bounds.cli import Verb
 from bounds.cli_options import Output, output_options
 
 if TYPE_CHECKING:
-    from bounds.audit import Verdict
+    from bounds.auditing import Verdict
 
 __all__ = ["audit", "verdict_text"]
 
@@ -40,8 +40,8 @@ def audit(context: click.Context, *, claims: Path, records: Sequence[Path], stra
     Exits with 0 if every claim is sharp, loose or possible, with 1 if one is not, and with 2 if a row cannot be read.
     """
     from bounds import tables
-    from bounds.audit import audit as verdicts_on
-    from bounds.audit import exit_code
+    from bounds.auditing import audit as verdicts_on
+    from bounds.auditing import exit_code
 
     verdicts = verdicts_on(claims, list(records), strata=strata)
     objects = [verdict.to_dict() for verdict in verdicts]

@@ -15,7 +15,7 @@ __all__ = ["demo"]
 def demo(*, as_json: bool) -> None:
     """Intervals and an audit on a small real example inside the package."""
     from bounds import demo as example
-    from bounds.audit import audit
+    from bounds.auditing import audit
 
     intervals = example.intervals()
     if not as_json:

@@ -13,7 +13,7 @@ from bounds.interval import Interval
 from bounds.tables import end_text, paired_text, text
 
 if TYPE_CHECKING:
-    from bounds.audit import Verdict
+    from bounds.auditing import Verdict
 
 __all__ = ["CLAIMS", "COUNTS", "RATES", "RECORDS", "THRESHOLD", "claims_text", "example", "intervals", "intervals_text"]
 

@@ -108,7 +108,7 @@ class Question:
                 "quantity",
                 quantity.name,
                 "needs acceptance, and neither a threshold nor a column 'accepted' was given",
-                "give --threshold, such as 0.8",
+                "give a threshold, such as 0.8",
             )
         domain = domain_of(counts_of(evaluation), knowledge)
         if class_name is None:

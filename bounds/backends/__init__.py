@@ -35,12 +35,14 @@ def get(name: str) -> Backend:
 
 @contextlib.contextmanager
 def quiet_stdout() -> Iterator[None]:
-    """Point file descriptor 1 at stderr's for a while: HiGHS writes a banner there, whatever its output option."""
+    """Drop what is written to file descriptor 1 for a while: HiGHS prints a banner there, whatever its options."""
     sys.stdout.flush()
     kept = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(2, 1)
+        os.dup2(nowhere, 1)
         yield
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+        os.close(nowhere)

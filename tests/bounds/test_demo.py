@@ -14,7 +14,7 @@ import pytest
 from command import Command
 
 from bounds import demo
-from bounds.audit import audit
+from bounds.auditing import audit
 from bounds.interval import Interval
 from bounds.knowledge import Level
 from bounds.records import load_records

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from strategies import evaluation, evaluations
 
 import bounds
-from bounds import attained_search
-from bounds import audit as audit_module
-from bounds.audit import COLUMNS, Verdict, audit, exit_code
+from bounds import attained_search, auditing
+from bounds.auditing import COLUMNS, Verdict, audit, exit_code
 from bounds.errors import ClaimError, SolverError
 from bounds.evaluation import Evaluation
 from bounds.interval import End, Interval
@@ -168,7 +167,7 @@ def test_an_end_on_a_solvers_word_alone_decides_nothing(monkeypatch: pytest.Monk
     """C7: kept accepted errors are 0 over bijections and up to 1 in the relaxation, which has exact multipliers."""
     ev = evaluation(([(1, YES), (2, NO), (2, NO)], [(2, YES), (1, YES), (0, NO)]))
     fields = {"denominator": "none", "unit": "count", "retained_correct": "0", "persistent": "1"}
-    actual = audit_module.bound
+    actual = auditing.bound
 
     def bound(*args: Any, **options: Any) -> Interval:
         interval = actual(*args, **options)
@@ -176,7 +175,7 @@ def test_an_end_on_a_solvers_word_alone_decides_nothing(monkeypatch: pytest.Monk
             return interval
         return replace(interval, high=replace(interval.high, proof="branch and bound"))
 
-    monkeypatch.setattr(audit_module, "bound", bound)
+    monkeypatch.setattr(auditing, "bound", bound)
     verdicts = [one(ev, "kept-accepted-error", "five-state", "0", upper, **fields) for upper in ("0", "1", "2")]
     assert [v.verdict for v in verdicts] == ["undecided", "undecided", "loose"]
     assert [v.exact for v in verdicts] == [(0, 1)] * 3
@@ -191,7 +190,7 @@ def test_a_limit_that_was_hit_is_undecided(monkeypatch: pytest.MonkeyPatch) -> N
     def bound(*args: Any, **options: Any) -> Interval:
         raise SolverError("program", "milp", "ended 'limit' with nothing proven", "raise --node-limit")
 
-    monkeypatch.setattr(audit_module, "bound", bound)
+    monkeypatch.setattr(auditing, "bound", bound)
     verdict = one(FLAT, "kept-accepted-error", "five-state", "0", "1")
     assert (verdict.verdict, verdict.exact) == ("undecided", None)
     assert "ended 'limit' with nothing proven" in verdict.reason
@@ -199,14 +198,14 @@ def test_a_limit_that_was_hit_is_undecided(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_outer_interval_proves_containment_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for a macro average given a total beyond the dynamic program's limit: the ends are not attained."""
-    actual = audit_module.bound
+    actual = auditing.bound
 
     def bound(*args: Any, **options: Any) -> Interval:
         interval = actual(*args, **options)
         ends = [End(v, float(v), "closed form") for v in (Fraction(-1, 2), Fraction(3, 2))]
         return replace(interval, low=ends[0], high=ends[1], sharp=False)
 
-    monkeypatch.setattr(audit_module, "bound", bound)
+    monkeypatch.setattr(auditing, "bound", bound)
     fields = {"denominator": "clean-correct"}
     verdicts = [
         one(NINE, "lost", "marginals", *ends, **fields)
@@ -466,7 +465,7 @@ def test_a_polars_table_of_claims() -> None:
 
 def test_exit_codes() -> None:
     def code(*names: str) -> int:
-        return exit_code([Verdict("c", audit_module.VerdictName(name), "", "", "", "") for name in names])
+        return exit_code([Verdict("c", auditing.VerdictName(name), "", "", "", "") for name in names])
 
     assert code() == 0
     assert code("sharp", "loose", "possible") == 0

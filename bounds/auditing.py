@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -630,13 +628,3 @@ def _check_persistent_total(evaluation: Evaluation, known: Knowledge, persistent
         raise _Undecided(f"persistent {persistent}: it was not decided whether a correspondence has that many")
     if not found.possible:
         raise InfeasibleError("persistent", persistent, found.reason, "check the count and the records")
-
-
-class _CallableModule(ModuleType):
-    """`bounds.audit` names both this module and the function: importing the module hides the package's attribute."""
-
-    def __call__(self, claims: Any, records: Any, *, strata: str | None = None) -> list[Verdict]:
-        return audit(claims, records, strata=strata)
-
-
-sys.modules[__name__].__class__ = _CallableModule
