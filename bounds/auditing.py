@@ -12,6 +12,7 @@ import io
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -487,6 +488,9 @@ class _Auditor:
     def _ends(self, question: Question, *, witness: bool = False) -> _Ends:
         """What is proven of the interval; `witness` asks for the correspondences too."""
         interval = self._bound(question, witness=witness)
+        if "branch and bound" in (interval.low.proof, interval.high.proof):
+            with suppress(BackendError):  # classes too large to enumerate
+                interval = self._bound(question, witness=witness, method="enumerate")
         pair = interval.low, interval.high
         if not interval.sharp and not witness:
             return self._ends(question, witness=True)

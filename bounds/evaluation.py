@@ -133,6 +133,8 @@ class Evaluation:
         text = str(threshold).strip()
         way_out = "give a decimal such as 0.8"
         try:
+            if not text.isascii():
+                raise InvalidOperation
             decimal = Decimal(text)
         except InvalidOperation:
             raise QuantityError("threshold", text, "not a decimal number", way_out) from None

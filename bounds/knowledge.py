@@ -102,7 +102,9 @@ def know(
         if total is None:
             if retained_correct is None:
                 raise _missing(level, "total")
-            total = int(_integers("retained_correct", retained_correct, evaluation).sum())
+            k = _integers("retained_correct", retained_correct, evaluation)
+            check_retained_correct(counts, k)
+            total = int(k.sum())
         check_total(counts, total)
         return Knowledge(level, total=total)
     if retained_correct is None:

@@ -19,7 +19,7 @@ __all__ = ["ROUNDINGS", "UNITS", "Printed", "parse"]
 UNITS = ("fraction", "percent", "count")
 """What a printed number may be counted in; "" is allowed beside a printed % sign only."""
 
-ROUNDINGS = ("nearest", "half-up", "half-even", "truncate")
+ROUNDINGS = ("nearest", "truncate")
 """How it was rounded; the first three share one closed set, since a tie may go either way in binary arithmetic."""
 
 _NUMBER = re.compile(
@@ -85,8 +85,8 @@ def parse(text: str, unit: str = "", rounding: str = "", *, whole: bool = False,
     value, step = _decimal(number, text, name)
     if whole:
         low, high = _whole_set(value, step, rounding)
-        if low > high or value < 0:
-            raise ClaimError(name, text, "a count of images is a whole number >= 0", "print it without decimals")
+        if low > high:
+            raise ClaimError(name, text, "a count of images is a whole number", "print it without decimals")
     elif rounding == "truncate":
         negative = number.startswith("-")
         low = value - (step if negative or not value else 0)

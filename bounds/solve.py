@@ -130,7 +130,7 @@ def _answer(question: Question, method: Method, backend: str, node_limit: int | 
         method = "closed-form" if covered else "milp"
     least, most = (None, None) if question.denominator == "none" else question.denominator_range()
     if most == 0:
-        return _interval(question, End(None, None), End(None, None), method, None, least, most)
+        return _interval(question, End(None, None), End(None, None), method, None, least, most, sharp=False)
     ends = []
     for upper in (False, True):
         if method == "closed-form":

@@ -163,6 +163,16 @@ def test_undecided_says_what_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     assert verdict.exact is not None
 
 
+def test_small_classes_are_enumerated_where_a_solver_would_have_to_be_believed() -> None:
+    """C7: new accepted errors are 2 over all bijections and at least 1 in the relaxation, which duals cannot close."""
+    ev = evaluation(([(1, YES), (2, NO), (2, NO)], [(2, YES), (1, YES), (0, NO)]))
+    fields = {"denominator": "none", "unit": "count", "retained_correct": "0", "persistent": "1"}
+    found = [one(ev, "new-accepted-error", "five-state", lower, upper, **fields) for lower, upper in ("22", "12", "05")]
+    assert [v.verdict for v in found] == ["sharp", "loose", "loose"]
+    assert [v.exact for v in found] == [(2, 2)] * 3
+    assert [v.excess for v in found] == [(0, 0), (1, 0), (2, 3)]
+
+
 def test_an_end_on_a_solvers_word_alone_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """C7: kept accepted errors are 0 over bijections and up to 1 in the relaxation, which has exact multipliers."""
     ev = evaluation(([(1, YES), (2, NO), (2, NO)], [(2, YES), (1, YES), (0, NO)]))

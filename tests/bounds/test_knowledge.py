@@ -95,6 +95,9 @@ def test_total_is_checked_against_the_sums():
     assert know(ONE, "total-correct-correct", total=1).total == 1
     with pytest.raises(InfeasibleError, match="feasible are 0 to 1"):
         know(ONE, "total-correct-correct", total=2)
+    two = evaluation(([(0,)], [(0,)]), ([(0,), (1,)], [(0,), (1,)]))
+    with pytest.raises(InfeasibleError, match="class 'class0', retained correct 0"):
+        know(two, "total-correct-correct", retained_correct=[0, 1])
 
 
 def test_counts_come_from_the_pairing():

@@ -211,6 +211,7 @@ def test_no_images_and_no_retained_images():
     found = bound(never, "lost-acceptance", "correct-correct", denominator="retained-correct-accepted")
     assert found.undefined == "0 retained-correct images accepted when clean"
     assert found.to_dict()["lower"] is None
+    assert not found.sharp
 
 
 def test_json_of_an_interval():
