@@ -1,7 +1,8 @@
 """The command `pairbounds`: one verb a job, each loaded only when it is used.
 
 Exit codes: 0 done and everything holds; 1 done and something does not; 2 input that cannot be used, told in one line
-on stderr; 70 a fault of the program itself, with its traceback; 130 interrupted.
+on stderr; 70 a fault of the program itself, with its traceback; 130 interrupted; 141 the reader of the output has gone,
+in silence, as where the signal ends a program.
 
 Standard output carries results only. Solvers print on file descriptor 1 even when they are told not to, and libraries
 through `sys.stdout`; so the descriptor is pointed at nothing before anything else happens, `sys.stdout` at stderr while
@@ -25,7 +26,7 @@ from typing import IO, Any, TextIO, cast
 
 import click
 
-from bounds.errors import MissingExtraError, PairboundsError
+from bounds.errors import MissingExtraError, PairboundsError, printable
 
 __all__ = ["Verb", "emit", "main", "run"]
 
@@ -44,6 +45,7 @@ VERB_GROUP = "pairbounds.verbs"
 
 FAULT = 70
 INTERRUPTED = 130
+READER_GONE = 141
 
 _STDOUT = "pairbounds.stdout"
 
@@ -169,6 +171,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "pairbounds"
         return _fail(f"{error.format_message().rstrip('.')}; see {command} --help")
+    except BrokenPipeError:
+        return READER_GONE
     except OSError as error:
         reason = f"{error.filename or 'output'}: {error.strerror or error}"
         return _fail(f"{reason}; check that it can be read or written and that there is room")
@@ -179,7 +183,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(line: str) -> int:
-    click.echo("pairbounds: error: " + " ".join(line.split()), err=True)
+    click.echo("pairbounds: error: " + printable(" ".join(line.split())), err=True)
     return 2
 
 

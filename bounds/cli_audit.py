@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from textwrap import fill
@@ -12,11 +12,29 @@ import click
 
 from bounds.cli import Verb
 from bounds.cli_options import Output, output_options
+from bounds.errors import printable
+from bounds.files import check_apart
 
 if TYPE_CHECKING:
     from bounds.auditing import Verdict
 
-__all__ = ["audit", "verdict_text"]
+__all__ = ["VERDICT_COLUMNS", "audit", "verdict_text"]
+
+NESTED: dict[str, dict[str, type]] = {
+    "reported": {"lower": str, "upper": str, "unit": str},
+    "exact": {"lower": str, "upper": str, "lower_float": float, "upper_float": float},
+    "excess": {"lower": str, "upper": str},
+    "witness": {"end": str, "value": str},
+}
+"""What a table holds of the objects inside a verdict; the pairs of a witness are in the JSON."""
+
+VERDICT_COLUMNS: dict[str, type] = {
+    "claim_id": str,
+    "verdict": str,
+    **{f"{outer}_{inner}": kind for outer, columns in NESTED.items() for inner, kind in columns.items()},
+    "reason": str,
+}
+"""Columns of a table of verdicts with their types."""
 
 REASON_WIDTH = 60
 
@@ -39,6 +57,8 @@ def audit(context: click.Context, *, claims: Path, records: Sequence[Path], stra
 
     Exits with 0 if every claim is sharp, loose or possible, with 1 if one is not, and with 2 if a row cannot be read.
     """
+    check_apart([("--out", output.out)], [("CLAIMS", claims), *(("--records", path) for path in records)])
+
     from bounds import tables
     from bounds.auditing import audit as verdicts_on
     from bounds.auditing import exit_code
@@ -49,20 +69,23 @@ def audit(context: click.Context, *, claims: Path, records: Sequence[Path], stra
         objects,
         lambda: verdict_text(verdicts),
         lambda: tables.latex([_readable(verdict) for verdict in verdicts]),
-        rows=[row | {"witness": _without_pairs(row["witness"])} for row in objects],
+        rows=[row | {outer: _some(row[outer], columns) for outer, columns in NESTED.items()} for row in objects],
+        columns=VERDICT_COLUMNS,
     )
     context.exit(exit_code(verdicts))
 
 
-def _without_pairs(witness: dict[str, object] | None) -> dict[str, object]:
-    """A witness as columns of a table; the pairs themselves are in the JSON."""
-    return {key: None if witness is None else witness[key] for key in ("end", "value")}
+def _some(inner: Mapping[str, object] | None, columns: Iterable[str]) -> dict[str, object]:
+    """Some values of an object, or as many Nones where there is none."""
+    return {key: None if inner is None else inner[key] for key in columns}
 
 
 def verdict_text(verdicts: Sequence[Verdict]) -> str:
     """Verdicts as a table for people."""
     from bounds.tables import text
 
+    if not verdicts:
+        return "0 claims"
     rows = [_readable(verdict) for verdict in verdicts]
     return text([row | {"reason": fill(row["reason"] or "", REASON_WIDTH)} for row in rows])
 
@@ -79,9 +102,9 @@ def _readable(verdict: Verdict) -> dict[str, str | None]:
     reported = f"[{verdict.lower}, {verdict.upper}]" if verdict.upper else verdict.lower
     unit = "" if "%" in reported else verdict.unit
     return {
-        "claim_id": verdict.claim_id,
-        "reported": f"{reported} {unit}".strip(),
+        "claim_id": printable(verdict.claim_id),
+        "reported": printable(f"{reported} {unit}".strip()),
         "exact": exact,
         "verdict": str(verdict.verdict),
-        "reason": verdict.reason,
+        "reason": printable(verdict.reason),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import click
 from bounds.cli import Verb
 from bounds.cli_options import Output, chosen, note, output_options, progress, split
 from bounds.errors import CountError, PairboundsError, QuantityError
-from bounds.files import check_output
+from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,6 +107,10 @@ def bounds(
 
         check_output("--plot", plot, SUFFIXES)
         require_matplotlib()
+    check_apart(
+        [("--witness", witness), ("--plot", plot), ("--out", output.out)],
+        [*(("RECORDS", path) for path in records), ("--counts", counts)],
+    )
     if counts is not None and not unpaired:
         raise PairboundsError(
             "--counts", str(counts), "goes with --unpaired: paired records tell their counts", "leave it out"
@@ -126,7 +131,7 @@ def bounds(
             "give one model and one condition",
         )
     request = _Request(
-        quantities=quantities or RETAINED_CORRECT_QUANTITIES,
+        quantities=quantities,
         levels=levels or ("all",),
         thresholds=_thresholds(thresholds),
         counts=counts,
@@ -163,6 +168,7 @@ def bounds(
         [interval.to_dict() for interval in intervals],
         lambda: tables.interval_text(intervals, notes),
         lambda: tables.interval_latex(intervals),
+        columns=tables.INTERVAL_COLUMNS,
     )
 
 
@@ -201,7 +207,8 @@ def _thresholds(values: Sequence[str]) -> list[str | None]:
 class _Request:
     """What is asked of each evaluation.
 
-    `tasks_a_pair` and `left_out`, what `all` could not mean here, are known once `tasks` has begun.
+    `tasks_a_pair` and `left_out`, what `all` or the default could not mean here, are known once `tasks` has begun.
+    No quantities stand for the default ones.
     """
 
     quantities: Sequence[str]
@@ -251,8 +258,9 @@ class _Request:
     def _quantities(self, evaluation: Evaluation, *, tell: bool) -> list[Quantity]:
         from bounds.quantities import QUANTITIES
 
-        found = [QUANTITIES[name] for name in chosen("--quantity", self.quantities, list(QUANTITIES))]
-        if "all" not in split(self.quantities):
+        names = self.quantities or RETAINED_CORRECT_QUANTITIES
+        found = [QUANTITIES[name] for name in chosen("--quantity", names, list(QUANTITIES))]
+        if self.quantities and "all" not in split(self.quantities):
             return found
         sides = (evaluation.clean, evaluation.perturbed)
         denominator = self.options["denominator"]
@@ -270,7 +278,11 @@ class _Request:
                 continue
             refused.setdefault(reason, []).append(quantity.name)
         if not kept:
-            raise QuantityError("--quantity", "all", f"none is left: {'; '.join(refused)}", "name one to learn more")
+            reasons = "; ".join(f"{why} ({', '.join(names)})" for why, names in refused.items())
+            asked = ("all", "none") if self.quantities else (None, "none of the default ones")
+            raise QuantityError(
+                "--quantity", asked[0], f"{asked[1]} is left: {reasons}", "give --threshold, or name a quantity"
+            )
         if tell:
             self.left_out += [f"quantities left out, {why}: {', '.join(names)}" for why, names in refused.items()]
         return kept
@@ -287,19 +299,24 @@ def read_counts(path: Path, classes: Sequence[str | int]) -> dict[str, npt.NDArr
         `retained_correct` and, if there, `persistent`: int64 of shape (C,) in the order of `classes`.
 
     Raises:
-        CountError: if a column or class is missing, a class is unknown or named twice, or a count is not a whole
-            number.
+        CountError: if the file cannot be read, a column or class is missing, a class is unknown or named twice, or a
+            count is not a whole number.
     """
     import numpy as np
 
     name = path.name
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.DictReader(stream)
-        columns = reader.fieldnames or []
-        for column in ("class", "retained_correct"):
-            if column not in columns:
-                raise CountError(name, None, f"has no column {column!r}", "name the columns class,retained_correct")
-        rows = list(reader)
+    try:
+        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
+        columns, rows = reader.fieldnames or [], list(reader)
+    except OSError as error:
+        raise CountError("--counts", str(path), f"cannot be read: {error.strerror}", "check the path") from error
+    except UnicodeDecodeError as error:
+        raise CountError("--counts", str(path), "not UTF-8", "save it as UTF-8") from error
+    except csv.Error as error:
+        raise CountError("--counts", str(path), f"not a CSV file ({error})", "write it again") from error
+    for column in ("class", "retained_correct"):
+        if column not in columns:
+            raise CountError(name, None, f"has no column {column!r}", "name the columns class,retained_correct")
     wanted = [column for column in ("retained_correct", "persistent") if column in columns]
     index = {str(class_name): place for place, class_name in enumerate(classes)}
     counts = {column: np.full(len(classes), -1, dtype=np.int64) for column in wanted}

@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 
 from bounds.cli import emit
-from bounds.errors import PairboundsError
+from bounds.errors import PairboundsError, printable
 from bounds.files import check_output
 
 __all__ = ["Output", "chosen", "json_text", "note", "output_options", "progress", "split"]
@@ -49,6 +49,7 @@ class Output:
         readable: Callable[[], str],
         latex: Callable[[], str],
         rows: list[dict[str, Any]] | None = None,
+        columns: Mapping[str, type] | None = None,
     ) -> None:
         """Print or write the results.
 
@@ -56,18 +57,19 @@ class Output:
             objects: what `--json` prints.
             readable, latex: make the table for people and the LaTeX one.
             rows: of CSV and Parquet; `objects` by default.
+            columns: that CSV and Parquet have whatever the rows, with their types.
         """
         from bounds import tables
 
         rows = objects if rows is None else rows
 
         if self.format == "parquet" and self.out is not None:
-            tables.write_parquet(rows, self.out)
+            tables.write_parquet(rows, self.out, columns)
             return
         if self.as_json:
             text = json_text(objects)
         elif self.format == "csv":
-            text = tables.csv_text(rows)
+            text = tables.csv_text(rows, columns)
         else:
             text = latex() if self.format == "latex" else readable()
         if self.out is None:
@@ -148,4 +150,4 @@ def progress(tasks: Iterable[T], total: Callable[[], int], label: str) -> Iterat
 
 def note(text: str) -> None:
     """One line on stderr, for what is worth knowing though nothing is wrong."""
-    click.echo(f"pairbounds: note: {text}", err=True)
+    click.echo(f"pairbounds: note: {printable(text)}", err=True)

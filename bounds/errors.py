@@ -16,7 +16,17 @@ __all__ = [
     "QuantityError",
     "RecordError",
     "SolverError",
+    "printable",
 ]
+
+
+def printable(text: str) -> str:
+    r"""The text for a terminal or a table: what is not printable is escaped.
+
+    >>> printable("caf\u00e9 \x1b[31m")
+    'café \\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class PairboundsError(Exception):

@@ -93,7 +93,7 @@ class Evaluation:
         paired: whether row `i` of both sides is the same image.
         threshold: the threshold behind `accepted`; None where `accepted` came from a column or is absent.
         unmatched: (clean, perturbed) images that are on one side only and were left out.
-        unusable: images left out because a side has no prediction (a null or NaN row).
+        unusable: images left out, without a usable record on a side (a null or NaN prediction or probability).
         notes: what the loader noticed, one sentence each.
     """
 

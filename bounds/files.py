@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bounds.errors import PairboundsError
 
-__all__ = ["check_output", "replacing"]
+__all__ = ["check_apart", "check_output", "replacing"]
 
 
 def check_output(name: str, path: str | Path, suffixes: tuple[str, ...] = ()) -> Path:
@@ -35,6 +35,25 @@ def check_output(name: str, path: str | Path, suffixes: tuple[str, ...] = ()) ->
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PairboundsError(name, str(path), f"the folder {folder} cannot be written to", "name another file")
     return path
+
+
+def check_apart(outputs: Iterable[tuple[str, Path | None]], inputs: Iterable[tuple[str, Path | None]]) -> None:
+    """Check that no output is an input or another output, by whatever path; None stands for one not asked for.
+
+    Args:
+        outputs, inputs: what each path is for, as in the error's line (an option's name), and the path.
+
+    Raises:
+        PairboundsError: naming the output and what it would replace.
+    """
+    taken = [(name, path) for name, path in inputs if path is not None]
+    for name, path in outputs:
+        if path is None:
+            continue
+        for other, at in taken:
+            if path.resolve() == at.resolve() or (path.exists() and at.exists() and path.samefile(at)):
+                raise PairboundsError(name, str(path), f"is the same file as {other} {str(at)!r}", "name another file")
+        taken.append((name, path))
 
 
 @contextmanager

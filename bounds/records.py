@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +20,7 @@ import polars as pl
 
 from bounds.errors import RecordError
 from bounds.evaluation import Bools, Evaluation, Floats, Ints, Side
-from bounds.records_source import NUMBERS, Source, first_line, open_sources
+from bounds.records_source import NUMBERS, Source, collected, open_sources
 
 __all__ = ["CORRUPTIONS", "KINDS", "ROW_BUDGET", "Records", "load_records"]
 
@@ -81,7 +81,8 @@ def load_records(source: Any, *, strata: str | None = None) -> Records:
         The records; one row per (model, condition, image_id).
 
     Raises:
-        RecordError: if a file cannot be read, has no rows, lacks a column, or has one of an unusable type.
+        RecordError: if a file cannot be read, has no rows, lacks a column, or has one of an unusable type; if labels
+            are names and predictions are indices, or the reverse; or if a condition has an unknown kind or two.
 
     >>> table = pl.DataFrame({"condition": ["clean", "fog/1"], "image_id": ["a", "a"], "label": [3, 3],
     ...                       "predicted": [3, 5], "confidence": [0.9, 0.6]})
@@ -110,18 +111,20 @@ class Records:
         self._rows: dict[Pair, list[int]] = {}
         self._labels = _Names(sources[0].columns["label"] == pl.Int64)
         self._classes = self._labels if strata is None else _Names(sources[0].columns["strata"] == pl.Int64)
-        self._kinds: dict[str, str] | None = None
-        counts = [_collect(source.frame.group_by("model", "condition").len(), source.name) for source in self._sources]
-        for index, count in enumerate(counts):
-            for model, condition, rows in count.iter_rows():
+        self._kinds: dict[str, str] = {}
+        for index, source in enumerate(self._sources):
+            keys = [key for key in ("model", "condition", "kind") if key in source.columns]
+            for model, condition, *kinds, rows in collected(source.frame.group_by(keys).len(), source.name).iter_rows():
                 if model is None or condition is None:
                     raise RecordError(
                         "model" if model is None else "condition",
                         None,
-                        f"{rows} rows of {self._sources[index].name} have none",
+                        f"{_count(rows, 'row')} of {source.name} without one",
                         "fill the column in or leave these rows out",
                     )
-                self._rows.setdefault((model, condition), [0] * len(counts))[index] = rows
+                self._rows.setdefault((model, condition), [0] * len(self._sources))[index] += rows
+                if kinds and kinds[0] is not None:
+                    self._learn_kind(condition, kinds[0])
         if not self._rows:
             raise RecordError(
                 "records",
@@ -147,13 +150,7 @@ class Records:
         return tuple(sorted(condition for name, condition in self._rows if name == model))
 
     def kind(self, condition: str) -> str:
-        """One of `KINDS`: the column `kind` where there is one, else told by the name.
-
-        Raises:
-            RecordError: if the column holds two kinds for one condition, or an unknown one.
-        """
-        if self._kinds is None:
-            self._kinds = self._read_kinds()
+        """One of `KINDS`: the column `kind` where there is one, else told by the name."""
         if condition in self._kinds:
             return self._kinds[condition]
         if condition == "clean":
@@ -253,20 +250,12 @@ class Records:
             rows += more
         yield batch
 
-    def _read_kinds(self) -> dict[str, str]:
-        kinds: dict[str, str] = {}
-        for source in self._sources:
-            if "kind" not in source.columns:
-                continue
-            frame = source.frame.select("condition", "kind").filter(pl.col("kind").is_not_null()).unique()
-            for condition, kind in _collect(frame, source.name).iter_rows():
-                if kind not in KINDS:
-                    raise RecordError("kind", kind, f"unknown (condition {condition!r})", f"use {', '.join(KINDS)}")
-                if kinds.setdefault(condition, kind) != kind:
-                    raise RecordError(
-                        "condition", condition, f"has the kinds {kinds[condition]!r} and {kind!r}", "keep one of them"
-                    )
-        return kinds
+    def _learn_kind(self, condition: str, kind: str) -> None:
+        if kind not in KINDS:
+            raise RecordError("kind", kind, f"unknown (condition {condition!r})", f"use {', '.join(KINDS)}")
+        if self._kinds.setdefault(condition, kind) != kind:
+            both = sorted([self._kinds[condition], kind])
+            raise RecordError("condition", condition, f"has the kinds {both[0]!r} and {both[1]!r}", "keep one of them")
 
     def _read(self, pairs: list[Pair], ids: _Ids | None) -> dict[Pair, _Table]:
         """The rows of some (model, condition), in file order, read with one scan a file."""
@@ -293,8 +282,8 @@ class Records:
         columns |= self._coded(source, frame)
         columns |= {name: pl.col(name) for name in (*NUMBERS, "accepted") if name in source.columns}
         if "probabilities" in source.columns:
-            columns |= _probability_columns(self._labels.integers)
-        data = _collect(frame.select(expression.alias(name) for name, expression in columns.items()), source.name)
+            columns |= _probability_columns(self._labels.integers, source.columns)
+        data = collected(frame.select(expression.alias(name) for name, expression in columns.items()), source.name)
         table = _Table.of(data, ids)
         groups = data["group"].to_numpy()
         order: Ints | None = None
@@ -317,7 +306,7 @@ class Records:
             members["strata"] = self._classes
         for column, names in members.items():
             if not names.integers:
-                names.learn(_collect(frame.select(pl.col(column).unique()), source.name).to_series())
+                names.learn(collected(frame.select(pl.col(column).unique()), source.name).to_series())
         return {column: names.encode(column) for column, names in members.items()}
 
     def _one_label(self, tables: dict[Pair, _Table], ids: _Ids, seen: pl.DataFrame | None) -> pl.DataFrame:
@@ -382,7 +371,8 @@ class Records:
         right_ids = left_ids if right.raw is None and ids.exact else right.spelled(ids)
         respelled = 0 if right_ids is left_ids else int((left_ids != right_ids).sum())
         if respelled:
-            notes.append(f"{respelled} ids are spelled with other Unicode code points (NFC, NFD) on the two sides")
+            are = _count(respelled, "id is", "ids are")
+            notes.append(f"{are} spelled with other Unicode code points (NFC, NFD) on the two sides")
         return self._built(left, right, (left_ids, right_ids), True, unmatched, unusable, notes)
 
     def _agree(
@@ -398,13 +388,13 @@ class Records:
         table = self._by_class(table, ids, paired=False)
         for side in (clean, table):
             if not side.usable.all():
-                first = side.id_at(int((~side.usable).argmax()), None)
+                unusable = int((~side.usable).sum())
                 raise RecordError(
                     "image_id",
-                    first,
-                    f"one of {int((~side.usable).sum())} rows of {side.where} without a usable prediction, and without "
-                    "common ids their partners cannot be left out",
-                    "complete these rows, or pair by image_id",
+                    side.id_at(int((~side.usable).argmax()), None),
+                    f"no usable record (a null or NaN prediction, confidence or probability), as in "
+                    f"{_count(unusable, 'row')} of {side.where}; without common ids the partner cannot be left out",
+                    "complete the rows, or pair by image_id",
                 )
         names, strata = self._classes.positions([self._stratum(clean), self._stratum(table)], self._stratum(clean))
         sizes = [np.bincount(stratum, minlength=len(names)) for stratum in strata]
@@ -414,7 +404,7 @@ class Records:
             raise RecordError(
                 "class",
                 names[row],
-                f"{sizes[0][row]} images in {clean.where} but {sizes[1][row]} in {table.where}",
+                f"{_count(int(sizes[0][row]), 'image')} in {clean.where} but {sizes[1][row]} in {table.where}",
                 "without common ids both sides need as many images of each class",
             )
         return self._built(clean, table, (clean.spelled(None), table.spelled(None)), False, (0, 0), 0, [])
@@ -538,7 +528,7 @@ class _Table:
     Attributes:
         code: positions in `_Ids.names`, -1 for other ids.
         raw: the ids that are not spelled as `_Ids.names[code]`, null elsewhere; None if there are none.
-        usable: False where a row has no prediction, or a probability is missing or NaN.
+        usable: False where the prediction is missing, or a confidence or probability is missing or NaN.
         tied: rows with several largest probabilities; None if the file has no such column.
     """
 
@@ -561,10 +551,10 @@ class _Table:
         """The rows as scanned, refused where a value is missing that has to be there."""
         raw: pl.Series | None = data["raw"]
         code = data["code"].to_numpy() if ids is not None else np.full(len(data), -1, dtype=np.int32)
+        if (data["raw"] == "").any() or (ids is None and data["raw"].null_count()):
+            raise RecordError("image_id", None, "missing in at least one row", "give every row its image_id")
         if data["raw"].null_count() == len(data):
             raw = None
-        elif (data["raw"] == "").any() or (ids is None and data["raw"].null_count()):
-            raise RecordError("image_id", None, "missing in at least one row", "give every row its image_id")
         elif ids is not None:
             other = np.flatnonzero(code < 0)
             code = code.copy()
@@ -588,6 +578,18 @@ class _Table:
                 data["fault"][row],
                 f"a row's negative entry or sum (image_id {name!r}); entries are >= 0 and sum to 1 within {ROW_SUM}",
                 "give softmax outputs",
+            )
+        if "contradicted" in data.columns and data["contradicted"].null_count() < len(data):
+            row = int(data["contradicted"].is_not_null().arg_max() or 0)
+            column = data["contradicted"][row]
+            name = ids.names[int(code[row])] if ids is not None and code[row] >= 0 else data["raw"][row]
+            rule = (
+                "not the class with the largest of the row's probabilities"
+                if column == "predicted"
+                else f"differs from the row's probabilities by more than {ROUNDING}"
+            )
+            raise RecordError(
+                column, data[column][row], f"{rule} (image_id {name!r})", "write all columns from one softmax output"
             )
         usable = np.ones(len(data), dtype=np.bool_)
         for column in ("predicted", *NUMBERS):
@@ -665,7 +667,8 @@ class _Table:
         """The clean rows with their codes, and a note on ids with white space around them."""
         names = self.spelled(None)
         spaced = int((names != names.str.strip_chars()).sum())
-        note = f"{spaced} ids of {self.where} begin or end with white space; ids pair only as they are"
+        end = "begins or ends" if spaced == 1 else "begin or end"
+        note = f"{_count(spaced, 'id')} of {self.where} {end} with white space; ids pair only as they are"
         return replace(self, code=ids.find(names), notes=(*self.notes, note) if spaced else self.notes)
 
     def unique(self, ids: _Ids | None) -> None:
@@ -687,13 +690,14 @@ class _Table:
         spelled = doubled.spelled(ids)
         names = spelled.unique().sort().to_list()
         if spelled.is_duplicated().any():
-            count = _composed(spelled).n_unique()
-            rule = f"{count} ids occur more than once in {self.where}"
+            occur = _count(_composed(spelled).n_unique(), "id occurs", "ids occur")
+            rule = f"{occur} more than once in {self.where}: {_some(names)}"
             way_out = "keep one row for each image"
         else:
-            rule = f"{len(names)} ids of {self.where} differ only in Unicode code points (NFC, NFD)"
+            rule = f"{len(names)} ids of {self.where} differ only in Unicode code points (NFC, NFD): "
+            rule += _some(names, ascii)
             way_out = "rename one of each, or keep one row"
-        raise RecordError("image_id", None, f"{rule}: {_some(names)}", way_out)
+        raise RecordError("image_id", None, rule, way_out)
 
     def checked(self, ids: _Ids | None) -> _Table:
         """The rows with their probabilities checked, and notes on them.
@@ -720,12 +724,15 @@ class _Table:
                 )
             if high > 1:
                 count = int((values > 1).sum())
-                notes.append(f"{count} values of {column} in {self.where} exceed 1 by at most {ABOVE_ONE}, kept as is")
+                exceed = "exceeds" if count == 1 else "exceed"
+                above = f"{exceed} 1 by at most {ABOVE_ONE}, kept as is"
+                notes.append(f"{_count(count, 'value')} of {column} in {self.where} {above}")
         if self.confidence is not None and self.true_probability is not None:
             self._agree(usable, ids)
         if self.tied is not None and self.tied.any():
             count = int(self.tied.sum())
-            notes.append(f"{count} rows of {self.where} tie at the largest probability; the lowest class index counts")
+            tie = f"{'ties' if count == 1 else 'tie'} at the largest probability; the lowest class index counts"
+            notes.append(f"{_count(count, 'row')} of {self.where} {tie}")
         return replace(self, usable=usable, notes=tuple(notes))
 
     def _agree(self, usable: Bools, ids: _Ids | None) -> None:
@@ -794,13 +801,6 @@ def _joined(tables: list[_Table]) -> _Table:
     )
 
 
-def _collect(frame: pl.LazyFrame, name: str) -> pl.DataFrame:
-    try:
-        return frame.collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise RecordError("records", name, f"cannot be read: {first_line(error)}", "write the file again") from error
-
-
 def _composed(names: pl.Series) -> pl.Series:
     """The names in NFC; the very same series where all are."""
     if names.str.len_bytes().sum() == names.str.len_chars().sum():
@@ -829,27 +829,47 @@ def _belongs(pairs: Sequence[Pair]) -> pl.Expr:
     )
 
 
-def _probability_columns(index_labels: bool) -> dict[str, pl.Expr]:
-    """Checks of the column `probabilities`, a few numbers a row, so that the lists are never all in memory."""
+def _probability_columns(index_labels: bool, others: Collection[str]) -> dict[str, pl.Expr]:
+    """Checks of the column `probabilities`, a few values a row, so that the lists are never all in memory.
+
+    `contradicted` names the column of `others` that they contradict first; names say not which entry is theirs.
+    """
     row = pl.col("probabilities")
     total, low, top = row.list.sum(), row.list.min(), row.list.arg_max()
     tied = row.list.len() - 1 - row.list.reverse().list.arg_max() != top
     fault = pl.when(low < 0).then(low).when((total - 1).abs() > ROW_SUM).then(total)
     columns = {"fault": pl.when(total.is_not_nan()).then(fault), "undefined": total.is_nan(), "tied": tied}
+    wrong: dict[str, pl.Expr] = {}
+
+    def entry(column: str) -> pl.Expr:
+        return row.list.get(pl.when(pl.col(column) >= 0).then(pl.col(column)), null_on_oob=True)
+
+    def differs(column: str, value: pl.Expr) -> pl.Expr:
+        return pl.col(column).is_not_nan() & ((value - pl.col(column)).abs() > ROUNDING)
+
     if index_labels:
         predicted = pl.col("predicted")
-        among = tied & (row.list.get(predicted, null_on_oob=True) == row.list.max())
-        columns["predicted"] = pl.when(among).then(top.cast(pl.Int64)).otherwise(predicted)
-    return columns
+        largest = entry("predicted") == row.list.max()
+        columns["predicted"] = pl.when(tied & largest).then(top.cast(pl.Int64)).otherwise(predicted)
+        wrong["predicted"] = predicted.is_not_null() & ~largest.fill_null(False)
+    if "confidence" in others:
+        wrong["confidence"] = differs("confidence", row.list.max())
+    if index_labels and "true_probability" in others:
+        wrong["true_probability"] = differs("true_probability", entry("label"))
+    names = [pl.when(total.is_not_nan() & flag).then(pl.lit(column)) for column, flag in wrong.items()]
+    return columns | ({"contradicted": pl.coalesce(names)} if names else {})
 
 
 def _unmatched_notes(clean: _Table, perturbed: _Table, ids: _Ids) -> list[str]:
     left, right = clean.spelled(None), perturbed.spelled(ids)
-    notes = [f"{len(left)} clean and {len(right)} perturbed images are on one side only and are left out"]
+    are = "image is" if len(left) + len(right) == 1 else "images are"
+    notes = [f"{len(left)} clean and {len(right)} perturbed {are} on one side only and left out"]
     spaced = sum(int((names != names.str.strip_chars()).sum()) for names in (left, right))
     if spaced:
         common = left.str.strip_chars().unique().is_in(right.str.strip_chars().unique().to_list()).sum()
-        notes.append(f"{spaced} of their ids begin or end with white space; without it {common} more images would pair")
+        ends = "begins or ends" if spaced == 1 else "begin or end"
+        more = _count(int(common), "more image")
+        notes.append(f"{spaced} of their ids {ends} with white space; without it {more} would pair")
     return notes
 
 
@@ -868,8 +888,13 @@ def _listed(asked: str | Sequence[str] | None, every: Sequence[str]) -> Sequence
     return [asked] if isinstance(asked, str) else list(dict.fromkeys(asked))
 
 
-def _some(names: Sequence[object]) -> str:
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
+def _count(number: int, one: str, many: str | None = None) -> str:
+    """A number and its noun: 1 row, 2 rows."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _some(names: Sequence[object], spell: Callable[[object], str] = repr) -> str:
+    shown = ", ".join(map(spell, names[:SHOWN]))
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 

@@ -23,11 +23,12 @@ import polars as pl
 
 from bounds.errors import MissingExtraError, RecordError
 
-__all__ = ["NUMBERS", "Source", "first_line", "open_sources"]
+__all__ = ["NUMBERS", "Source", "collected", "open_sources"]
 
 REQUIRED = ("condition", "image_id", "label", "predicted")
 NUMBERS = ("confidence", "true_probability")
 _CANONICAL_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
+_INDEX = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ def open_sources(source: Any, strata: str | None) -> list[Source]:
     """Every file or table in `source`, with the columns and types checked.
 
     Raises:
-        RecordError: if a file is missing or of another format, a column is missing or of an unusable type, or the
-            files disagree on whether labels are integers or names.
+        RecordError: if a file is missing or of another format, a column is missing or of an unusable type, the files
+            disagree on whether labels are integers or names, or one column holds names and the other their indices.
     """
     raws = [_open(part) for part in _parts(source)]
     if not raws:
@@ -73,6 +74,8 @@ def open_sources(source: Any, strata: str | None) -> list[Source]:
     sources = [_canonical(raw, strata, integers) for raw in raws]
     for column in ("label", "strata"):
         _one_kind(sources, column, strata)
+    for source in sources:
+        _one_language(source)
     return sources
 
 
@@ -120,7 +123,7 @@ def _from_pandas(table: Any) -> pl.DataFrame:
         raise RecordError(
             "pandas DataFrame",
             None,
-            f"cannot be converted ({first_line(error)})",
+            f"cannot be converted ({_first_line(error)})",
             "give every column one name and one type: labels all integers or all strings",
         ) from error
 
@@ -143,7 +146,7 @@ def _open_file(path: Path) -> _Raw:
             metadata = pl.read_parquet_metadata(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise RecordError(
-                "records", name, f"a damaged Parquet file ({first_line(error)})", "write it again"
+                "records", name, f"a damaged Parquet file ({_first_line(error)})", "write it again"
             ) from error
         return _Raw(name, frame, {key: value for key, value in metadata.items() if key != "ARROW:schema"})
     if path.suffix.lower() in {".parquet", ".pq"}:
@@ -164,25 +167,32 @@ def _open_csv(name: str, data: bytes) -> _Raw:
         raise RecordError("records", name, "neither Parquet nor UTF-8 text", "write Parquet, or CSV in UTF-8")
     if not data.strip():
         raise RecordError("records", name, "an empty file", "give a Parquet or CSV file with records")
-    try:
-        first = data.lstrip(b"\r\n").splitlines()[0].decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RecordError("records", name, f"not UTF-8 ({error.reason})", "save it as UTF-8") from error
-    separator, header = _header(first)
+    first = data.lstrip(b"\r\n").splitlines()[0]
+    _check_utf8(name, first)
+    separator, header = _header(first.decode("utf-8"))
     repeated = sorted({column for column in header if header.count(column) > 1})
     if repeated:
         raise RecordError("column", repeated[0], f"occurs twice in the header of {name}", "rename one of the two")
     try:
         frame = pl.read_csv(io.BytesIO(data), separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError as error:
+        _check_utf8(name, data)
         raise RecordError(
             "records",
             name,
-            f"not a table of {len(header)} columns separated by {separator!r} ({first_line(error)})",
+            f"not a table of {len(header)} columns separated by {separator!r} ({_first_line(error)})",
             "quote fields that hold the separator; with a decimal comma separate columns by ';'",
         ) from error
     frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all())).filter(~pl.all_horizontal(pl.all().is_null()))
     return _Raw(name, frame.lazy(), {}, text=True)
+
+
+def _check_utf8(name: str, data: bytes) -> None:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RecordError("records", name, f"not UTF-8 (line {line}: {error.reason})", "save it as UTF-8") from error
 
 
 def _header(line: str) -> tuple[str, list[str]]:
@@ -290,12 +300,16 @@ def _parsed_number(raw: _Raw, column: str) -> pl.Expr:
     comma = frame["text"].str.contains(",", literal=True)
     if comma.any():
         dotted = frame.filter(pl.col("text").str.contains(".", literal=True))
+        both = dotted["text"].filter(dotted["text"].str.contains(",", literal=True))
+        way_out = "write every number with one decimal mark and no thousands separator"
+        if len(both):
+            raise RecordError(column, both[0], f"has both a comma and a point ({raw.name})", way_out)
         if len(dotted):
             raise RecordError(
                 column,
                 frame.filter(comma)["text"][0],
                 f"has a comma while {dotted['text'][0]!r} in the same column of {raw.name} has a point",
-                "write every number with one decimal mark and no thousands separator",
+                way_out,
             )
         text = text.str.replace(",", ".", literal=True)
     number = text.replace("", None).cast(pl.Float64, strict=False)
@@ -355,6 +369,38 @@ def _one_kind(sources: list[Source], column: str, strata: str | None) -> None:
         )
 
 
+def _one_language(source: Source) -> None:
+    """Labels as names with predictions as indices, or the reverse, would agree in no row."""
+    columns = ("label", "predicted")
+    if any(source.columns[column] != pl.String for column in columns):
+        return
+    index = pl.col(*columns).str.contains(_INDEX)
+    summary = {"all": index.all(), "any": index.any(), "least": pl.col(*columns).min()}
+    frame = source.frame.select(test.name.suffix(f" {name}") for name, test in summary.items())
+    found = collected(frame, source.name).row(0, named=True)
+    for names, numbers in (columns, columns[::-1]):
+        name, number = found[f"{names} least"], found[f"{numbers} least"]
+        if None not in (name, number) and found[f"{numbers} all"] and not found[f"{names} any"]:
+            raise RecordError(
+                "labels",
+                None,
+                f"names such as {name!r} in {names!r} but indices such as {number!r} in {numbers!r} of {source.name}",
+                "write both as names or both as indices",
+            )
+
+
+def collected(frame: pl.LazyFrame, name: str) -> pl.DataFrame:
+    """The rows of a frame.
+
+    Raises:
+        RecordError: if the file `name` cannot be read.
+    """
+    try:
+        return frame.collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise RecordError("records", name, f"cannot be read: {_first_line(error)}", "write the file again") from error
+
+
 def _decode(metadata: Mapping[Any, Any]) -> dict[str, str]:
     def text(value: Any) -> str:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -362,6 +408,6 @@ def _decode(metadata: Mapping[Any, Any]) -> dict[str, str]:
     return {text(key): text(value) for key, value in metadata.items() if text(key) != "ARROW:schema"}
 
 
-def first_line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """The first line of an error's message."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -16,10 +16,37 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+from bounds.errors import printable
 from bounds.files import replacing
 from bounds.interval import Interval
 
-__all__ = ["csv_text", "flatten", "interval_latex", "interval_text", "latex", "outward", "text", "write_parquet"]
+__all__ = [
+    "INTERVAL_COLUMNS",
+    "csv_text",
+    "flatten",
+    "interval_latex",
+    "interval_text",
+    "latex",
+    "outward",
+    "text",
+    "write_parquet",
+]
+
+INTERVAL_COLUMNS: Mapping[str, type] = {
+    **dict.fromkeys(("quantity", "knowledge", "model", "clean", "perturbed", "threshold", "average", "class"), str),
+    "denominator_name": str,
+    **dict.fromkeys(("denominator_lower", "denominator_upper"), int),
+    "unit": str,
+    **dict.fromkeys(("lower", "upper"), float),
+    **dict.fromkeys(("lower_exact", "upper_exact"), str),
+    **dict.fromkeys(("sharp", "may_be_undefined"), bool),
+    "undefined": str,
+    "paired": float,
+    **dict.fromkeys(("paired_exact", "method", "backend", "proof_lower", "proof_upper"), str),
+    "error_bound": float,
+    **dict.fromkeys(("images", "classes", "unmatched_clean", "unmatched_perturbed", "unusable"), int),
+}
+"""Columns of a table of intervals with their types; a class that is an index becomes text."""
 
 DIGITS = 4
 """Decimals of a rate in the tables for people."""
@@ -51,26 +78,34 @@ def _columns(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def csv_text(rows: Sequence[Row]) -> str:
+def csv_text(rows: Sequence[Row], columns: Mapping[str, type] | None = None) -> str:
     r"""CSV with one header line; booleans as true and false, None as an empty field, numbers as in JSON.
+
+    `columns` come first and are there whatever the rows.
 
     >>> csv_text([{"class": "NA", "sharp": True, "lower": 0.1, "upper": None}])
     'class,sharp,lower,upper\nNA,true,0.1,\n'
     """
     flat = [flatten(row) for row in rows]
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, _columns(flat), lineterminator="\n")
+    writer = csv.DictWriter(stream, _columns([columns or {}, *flat]), lineterminator="\n")
     writer.writeheader()
     for row in flat:
         writer.writerow({k: str(v).lower() if isinstance(v, bool) else v for k, v in row.items()})
     return stream.getvalue()
 
 
-def write_parquet(rows: Sequence[Row], path: str | Path) -> None:
-    """The same columns as `csv_text` as a zstd-compressed Parquet file; a column without values has type String."""
+def write_parquet(rows: Sequence[Row], path: str | Path, columns: Mapping[str, type] | None = None) -> None:
+    """The same columns as `csv_text` as a zstd-compressed Parquet file.
+
+    Those of `columns` have the type told there; another one that is without values has type String.
+    """
     import polars as pl
 
-    table = pl.DataFrame([flatten(row) for row in rows], infer_schema_length=None)
+    types = columns or {}
+    flat = [flatten(row) for row in rows]
+    table = pl.DataFrame(flat, dict.fromkeys(_columns([types, *flat])), infer_schema_length=None)
+    table = table.cast({name: pl.DataType.from_python(kind) for name, kind in types.items()})
     table = table.with_columns(pl.col(pl.Null).cast(pl.String))
     with replacing(path) as part:
         table.write_parquet(part, compression="zstd")
@@ -90,9 +125,14 @@ def _tabulate(rows: Sequence[Row], style: str, align: Sequence[str] | None) -> s
     from tabulate import tabulate
 
     columns = _columns(rows)
-    cells = [["" if row.get(column) is None else str(row[column]) for column in columns] for row in rows]
+    cells = [["" if row.get(column) is None else _cell(str(row[column])) for column in columns] for row in rows]
     # Numbers stay as they were formatted: tabulate would read "007" and "1e5" as numbers.
     return str(tabulate(cells, columns, tablefmt=style, disable_numparse=True, colalign=align if cells else None))
+
+
+def _cell(value: str) -> str:
+    """Its lines as they may be shown."""
+    return "\n".join(map(printable, value.split("\n")))
 
 
 def outward(value: Fraction | float, *, up: bool, digits: int = DIGITS) -> str:
@@ -150,7 +190,7 @@ def _over(interval: Interval) -> str:
 
 def _readable(interval: Interval) -> dict[str, str | None]:
     """The columns that one reads, one interval."""
-    row: dict[str, str | None] = {} if interval.class_name is None else {"class": str(interval.class_name)}
+    row: dict[str, str | None] = {} if interval.class_name is None else {"class": printable(str(interval.class_name))}
     row |= {
         "quantity": interval.quantity,
         "over": _over(interval),
@@ -172,13 +212,12 @@ def _scope(interval: Interval) -> tuple[str, str, str, str | None, str | None]:
 
 
 def _heading(interval: Interval) -> str:
-    parts = [f"{interval.model}: {interval.clean} → {interval.perturbed}"]
+    parts = [printable(f"{interval.model}: {interval.clean} → {interval.perturbed}")]
     if interval.threshold is not None:
         parts.append(f"threshold {interval.threshold}")
     if interval.class_name is None:
-        parts.append(
-            f"{interval.images} images in {interval.classes} {'class' if interval.classes == 1 else 'classes'}"
-        )
+        images = f"{interval.images} {'image' if interval.images == 1 else 'images'}"
+        parts.append(f"{images} in {interval.classes} {'class' if interval.classes == 1 else 'classes'}")
         parts.append(str(interval.average))
     else:
         parts.append("each class")
@@ -189,10 +228,13 @@ def interval_text(intervals: Sequence[Interval], notes: Mapping[tuple[str, str],
     """Intervals as tables for people, one for each (model, condition, threshold), with footnotes.
 
     Args:
-        intervals: at least one, those of one table in sequence.
+        intervals: those of one table in sequence.
         notes: what the loader noticed, by (model, perturbed condition).
     """
     parts = []
+    if not intervals:
+        told = [f"note: {printable(note)}" for found in (notes or {}).values() for note in found]
+        return "\n".join(["0 intervals: no class has a usable image on both sides", *told])
     for _, group in groupby(intervals, _scope):
         members = list(group)
         first = members[0]
@@ -205,7 +247,7 @@ def interval_text(intervals: Sequence[Interval], notes: Mapping[tuple[str, str],
                     break
                 row[key] = None
         parts.append("\n".join([_heading(first), text(rows, align), *_footnotes(members), ""]))
-        parts.extend(f"note: {note}\n" for note in (notes or {}).get((first.model, first.perturbed), ()))
+        parts.extend(f"note: {printable(note)}\n" for note in (notes or {}).get((first.model, first.perturbed), ()))
     return "\n".join([*parts, FOOTER])
 
 
@@ -221,16 +263,20 @@ def _footnotes(members: Sequence[Interval]) -> list[str]:
         clean, perturbed = first.unmatched
         lines.append(f"unmatched images left out: {clean} only clean, {perturbed} only perturbed")
     if first.unusable:
-        lines.append(f"images left out because a side has no prediction: {first.unusable}")
+        missing = "a null or NaN prediction, confidence or probability"
+        lines.append(f"images left out, without a usable record on a side ({missing}): {first.unusable}")
     return lines
 
 
 def interval_latex(intervals: Sequence[Interval]) -> str:
     """Intervals as one LaTeX table, with the model, condition and threshold of each row."""
-    rows = [{"model": i.model, "perturbed": i.perturbed, "threshold": i.threshold} | _readable(i) for i in intervals]
+    rows = [
+        {"model": printable(i.model), "perturbed": printable(i.perturbed), "threshold": i.threshold} | _readable(i)
+        for i in intervals
+    ]
     if all(row["threshold"] is None for row in rows):
         rows = [{key: value for key, value in row.items() if key != "threshold"} for row in rows]
-    return latex(rows, _align(rows[0]))
+    return latex(rows, _align(rows[0]) if rows else None)
 
 
 def write_text(content: str, path: str | Path) -> None:

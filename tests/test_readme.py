@@ -63,6 +63,19 @@ def test_each_console_example_prints_what_is_shown(root: Path, tmp_path: Path) -
             assert run(command, folder) == shown, command
 
 
+def test_each_command_on_the_file_made_by_hand_runs(root: Path, tmp_path: Path) -> None:
+    """The `sh` lines about `tiny.csv`, on the file that the console block before them writes."""
+    section = pages(root)["README.md"].partition("\n## Check a number yourself\n")[2].partition("\n## ")[0]
+    run(steps(blocks(section, "console")[0])[0][0], tmp_path)
+    assert (tmp_path / "tiny.csv").exists()
+    lines = [line for block in blocks(section, "sh") for line in block.splitlines() if "tiny.csv" in line]
+    assert lines
+    for line in lines:
+        shown = run(f"{line} && echo done", tmp_path)
+        assert shown.startswith("model: clean → fog"), line
+        assert shown.endswith("done\n"), line
+
+
 def test_each_python_example_gives_what_is_shown(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder_with_the_example(root, tmp_path))
     examples = [(page, block) for page, text in pages(root).items() for block in blocks(text, "python")]

@@ -113,14 +113,13 @@ def test_what_others_print_never_reaches_stdout(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("the result\n", "a library talks\n")
 
 
-def test_a_broken_pipe_is_one_line(records: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("--json",), ("--help",)])
+def test_a_reader_that_has_gone_ends_the_command_quietly(more: tuple[str, ...], records: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as stream:
-        result = process("bounds", records, "--perturbed", "fog/1", "--threshold", "0.8", stdout=stream)
-    assert result.code == 2
-    assert result.err.count("\n") == 1
-    assert "Broken pipe" in result.err
+        result = process("bounds", records, "--perturbed", "fog/1", "--threshold", "0.8", *more, stdout=stream)
+    assert (result.code, result.err) == (141, "")
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help")])
@@ -146,6 +145,11 @@ def test_names_outside_ascii_reach_any_terminal(tmp_path: Path) -> None:
     result = process("bounds", path, "--perturbed", "fog/1", "--quantity", "lost", env=environment, encoding="utf-8")
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith("réseau: clean → fog/1")
+
+
+def test_an_error_shows_no_control_character(tmp_path: Path, command: Command) -> None:
+    path = write_small(tmp_path / "records.parquet", model=pl.lit("net\x1b[31m"))
+    assert r"net\x1b[31m has no such" in command("bounds", path, "--perturbed", "fog/1", "--clean", "raw").refused()
 
 
 def test_an_interruption_is_130(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

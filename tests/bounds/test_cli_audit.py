@@ -86,6 +86,42 @@ def test_csv_parquet_and_latex(tmp_path: Path, records: Path, command: Command) 
     assert r"\toprule" in command(*base, "latex").out
 
 
+def test_columns_and_types_do_not_depend_on_the_claims(tmp_path: Path, records: Path, command: Command) -> None:
+    headers, schemas = [], []
+    for rows in ([SHARP, INVALID, POSSIBLE], [BAD], [BAD, SHARP], []):
+        base: tuple[Any, ...] = ("audit", claims(tmp_path, *rows), "--records", records, "--format")
+        headers.append(command(*base, "csv").out.splitlines()[0])
+        command(*base, "parquet", "--out", tmp_path / "v.parquet")
+        schemas.append(pl.read_parquet_schema(tmp_path / "v.parquet"))
+    assert headers == [",".join(schemas[0])] * 4
+    assert schemas == [schemas[0]] * 4
+    assert list(schemas[0])[:2] == ["claim_id", "verdict"]
+    assert (schemas[0]["exact_lower"], schemas[0]["exact_lower_float"]) == (pl.String, pl.Float64)
+
+
+def test_no_claims_are_told(tmp_path: Path, records: Path, command: Command) -> None:
+    result = command("audit", claims(tmp_path), "--records", records)
+    assert (result.code, result.out, result.err) == (0, "0 claims\n", "")
+
+
+def test_control_characters_of_a_claim_are_shown_escaped(tmp_path: Path, records: Path, command: Command) -> None:
+    path = claims(tmp_path, SHARP.replace("sharp", "odd\x1b\x07"), BAD.replace("a half", "a\x1bhalf"))
+    for more in ((), ("--format", "latex")):
+        shown = command("audit", path, "--records", records, *more).out
+        assert all(character.isprintable() or character == "\n" for character in shown)
+        assert r"odd\x1b\x07" in shown.replace(r"\textbackslash{}", "\\")
+
+
+@pytest.mark.parametrize("which", ["CLAIMS", "--records"])
+def test_an_output_that_is_an_input_is_refused(which: str, tmp_path: Path, records: Path, command: Command) -> None:
+    path = claims(tmp_path, SHARP)
+    target = {"CLAIMS": path, "--records": records}[which]
+    before = target.read_bytes()
+    line = command("audit", path, "--records", records, "--format", "csv", "--out", target).refused()
+    assert f"--out '{target}': is the same file as {which} '{target}'; name another file" in line
+    assert target.read_bytes() == before
+
+
 def test_records_repeat_and_strata_are_passed_on(tmp_path: Path, command: Command) -> None:
     parts = []
     for condition in ("clean", "fog/1"):

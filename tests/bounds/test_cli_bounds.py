@@ -126,6 +126,22 @@ def test_all_means_every_quantity_the_records_allow(tmp_path: Path, records: Pat
     assert [o["quantity"] for o in over.json] == ["retained-correct", "lost"]
 
 
+def test_the_default_leaves_out_what_the_records_do_not_allow(records: Path, command: Command) -> None:
+    base = ("bounds", records, "--perturbed", "fog/1", "--knowledge", "marginals", "--json")
+    without = command(*base)
+    assert [o["quantity"] for o in without.json] == ["mean-probability-decrease"]
+    told = "no --threshold and no column 'accepted': lost-acceptance, gained-acceptance"
+    assert without.err == f"pairbounds: note: quantities left out, {told}\n"
+    small_records().drop("true_probability").write_parquet(records)
+    given = command(*base, "--threshold", "0.8")
+    assert [o["quantity"] for o in given.json] == ["lost-acceptance", "gained-acceptance"]
+    told = "no column 'true_probability': mean-probability-decrease"
+    assert given.err == f"pairbounds: note: quantities left out, {told}\n"
+    line = command(*base).refused()
+    assert "--quantity: none of the default ones is left: no --threshold and no column 'accepted' (lost-acc" in line
+    assert "no column 'true_probability' (mean-probability-decrease); give --threshold" in line
+
+
 def test_an_accepted_column_serves_in_place_of_a_threshold(tmp_path: Path, command: Command) -> None:
     by_column = write_small(tmp_path / "accepted.parquet", accepted=pl.col("confidence") >= 0.8)
     by_threshold = write_small(tmp_path / "records.parquet")
@@ -359,7 +375,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "not a threshold": (["--threshold", "nan"], "threshold 'nan'"),
     "decimal comma": (["--threshold", "0,8"], "--threshold '0,8': may be a decimal comma or two thresholds"),
     "other denominator": (
-        ["--threshold", "0.8", "--denominator", "clean-correct"],
+        ["--quantity", "lost-acceptance", "--threshold", "0.8", "--denominator", "clean-correct"],
         "denominator 'clean-correct': not offered for lost-acceptance",
     ),
     "macro of counts": (["--quantity", "lost", "--denominator", "none", "--average", "macro"], "average 'macro'"),
@@ -369,7 +385,15 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     ),
     "no such strata": (["--quantity", "lost", "--strata", "pool"], "pool"),
     "acceptance without threshold": (["--quantity", "lost-acceptance"], "needs acceptance"),
-    "default without threshold": ([], "needs acceptance"),
+    "default over another denominator": (
+        ["--threshold", "0.8", "--denominator", "clean-correct"],
+        "--quantity: none of the default ones is left: not over clean-correct (lost-acceptance, gained-acceptance, ",
+    ),
+    "no such counts": (
+        ["--unpaired", "--counts", "{out}/nofile"],
+        "nofile': cannot be read: No such file or directory; check the path",
+    ),
+    "folder of counts": (["--unpaired", "--counts", "{out}"], "cannot be read: Is a directory"),
     "counts of paired records": (["--counts", "counts.csv"], "goes with --unpaired"),
     "witness of another kind": (["--witness", "{out}/w.json"], "w.json': ends in none of .csv, .parquet"),
     "picture of another kind": (["--plot", "{out}/p.gif"], "p.gif': ends in none of .png, .svg, .pdf"),
@@ -393,6 +417,59 @@ def test_input_that_cannot_be_used_is_one_line_and_leaves_no_file(
         base += ["--witness", out / "witness.csv", "--format", "csv", "--out", out / "table.csv"]
     assert told in command(*base, *more).refused()
     assert list(out.iterdir()) == []
+
+
+OUTPUTS = {"--out": ("--format", "csv", "--out"), "--witness": ("--witness",), "--plot": ("--plot",)}
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("way", ["same", "dots", "symbolic link", "hard link"])
+@pytest.mark.parametrize("which", ["RECORDS", "--counts"])
+def test_an_output_that_is_an_input_is_refused(
+    option: str, way: str, which: str, out: Path, counts: Path, command: Command
+) -> None:
+    suffix = {"--out": ".csv", "--witness": ".csv", "--plot": ".svg"}[option]
+    path = out / f"records{suffix}"
+    small_records(image_id=pl.col("condition") + pl.col("image_id")).write_csv(path)
+    more: tuple[object, ...] = ()
+    if which == "--counts":
+        records, path = path.rename(out / "other"), out / f"counts{suffix}"
+        path.write_text(COUNTS)
+        more = ("--unpaired", "--counts", path)
+    else:
+        records = path
+    before = {file: file.read_bytes() for file in out.iterdir()}
+    target = {
+        "same": path,
+        "dots": out / ".." / "out" / path.name,
+        "symbolic link": out.parent / f"link{suffix}",
+        "hard link": out.parent / f"link{suffix}",
+    }[way]
+    if way == "symbolic link":
+        target.symlink_to(path)
+    if way == "hard link":
+        target.hardlink_to(path)
+    base = ("bounds", records, "--perturbed", "fog/1", "--threshold", "0.8", *more)
+    line = command(*base, *OUTPUTS[option], target).refused()
+    assert f"{option} '{target}': is the same file as {which} '{path}'; name another file" in line
+    assert {file: file.read_bytes() for file in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_two_outputs_in_one_file_are_refused(exists: bool, records: Path, out: Path, command: Command) -> None:
+    if exists:
+        (out / "x.csv").write_text("before")
+    base = ("bounds", records, "--perturbed", "fog/1", "--threshold", "0.8", "--format", "csv", "--out", out / "x.csv")
+    line = command(*base, "--witness", out / ".." / "out" / "x.csv").refused()
+    assert f"--out '{out}/x.csv': is the same file as --witness '{out}/../out/x.csv'; name another file" in line
+    assert [path.read_text() for path in out.iterdir()] == ["before"] * exists
+
+
+def test_counts_in_another_encoding_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_bytes("class,retained_correct\ncaf\xe9,1\n".encode("latin-1"))
+    with pytest.raises(CountError, match=r"--counts '.*counts\.csv': not UTF-8; save it as UTF-8"):
+        read_counts(path, ["café"])
 
 
 def test_both_a_threshold_and_an_accepted_column_are_refused(tmp_path: Path, command: Command) -> None:

@@ -120,13 +120,22 @@ def test_the_nineteen_corruptions():
 @pytest.mark.parametrize("kind", ["blurry", "Clean"])
 def test_an_unknown_kind_is_refused(kind):
     with pytest.raises(RecordError, match=f"kind '{kind}': unknown"):
-        load_records(table(*two("a"), kind=["clean", kind])).kind("fog/1")
+        load_records(table(*two("a"), kind=["clean", kind]))
 
 
 def test_two_kinds_of_one_condition_are_refused():
     rows = table(*two("a", "b"), kind=["clean", "clean", "natural", "other"])
     with pytest.raises(RecordError, match="condition 'fog/1': has the kinds"):
-        load_records(rows).kind("clean")
+        load_records(rows)
+    parts = [table(*two("a"), kind=["clean", kind]) for kind in ("natural", "other")]
+    with pytest.raises(RecordError, match="condition 'fog/1': has the kinds 'natural' and 'other'"):
+        load_records(parts)
+
+
+def test_a_kind_may_be_missing_in_some_rows():
+    loaded = load_records(table(*two("a", "b"), kind=[None, "clean", "natural", None]))
+    assert (loaded.kind("clean"), loaded.kind("fog/1")) == ("clean", "natural")
+    assert loaded.evaluation().images == 2
 
 
 @pytest.mark.parametrize(
@@ -349,6 +358,35 @@ def test_class_names_that_only_look_alike_are_refused(tmp_path, label, predicted
         load_records(csv_file(tmp_path / "r.csv", text)).evaluation()
 
 
+NAMES, INDICES = ("cat", "dog", "owl"), ("0", "1", " 2.0")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_names_in_one_column_and_indices_in_the_other_are_refused(tmp_path, swapped, suffix):
+    rows = [
+        (condition, f"{i}", *((NAMES[i % 3], INDICES[i % 3])[:: -1 if swapped else 1]), 0.5, 0.5)
+        for condition in ("clean", "fog/1")
+        for i in range(300)
+    ]
+    frame, path = table(*rows), tmp_path / f"r.{suffix}"
+    (frame.write_csv if suffix == "csv" else frame.write_parquet)(path)
+    one, other = ("predicted", "label") if swapped else ("label", "predicted")
+    with pytest.raises(RecordError) as error:
+        load_records(path)
+    assert f"names such as 'cat' in '{one}'" in str(error.value)
+    assert f"indices such as ' 2.0' in '{other}'" in str(error.value)
+    assert f"r.{suffix}" in str(error.value)
+    both = [(condition, "x", "7", "cat", 0.5, 0.5) for condition in ("clean", "fog/1")]
+    both += [(condition, "y", "cat", "7", 0.5, 0.5) for condition in ("clean", "fog/1")]
+    assert load_records(pl.concat([frame, table(*both)])).evaluation().images == 302
+
+
+def test_predictions_that_are_all_missing_are_no_indices():
+    frame = table(*two("a", label="cat")).with_columns(predicted=pl.lit(None, pl.String))
+    assert load_records(frame).evaluation().unusable == 1
+
+
 def test_float_labels_are_refused():
     with pytest.raises(RecordError, match="column 'label': has type Float64 in polars DataFrame, but a class is"):
         load_records(table(*two("a")).cast({"label": pl.Float64}))
@@ -374,6 +412,21 @@ def test_a_missing_name_is_refused(tmp_path, column):
             load_records(source).evaluation("m", "fog/1")
 
 
+@pytest.mark.parametrize("empty", ["", '""'])
+@pytest.mark.parametrize("side", ["clean", "fog/1"])
+def test_an_only_row_without_an_id_is_refused(tmp_path, side, empty):
+    ids = {"clean": "a", "fog/1": "a", side: empty}
+    text = "condition,image_id,label,predicted\n" + "".join(f"{c},{i},0,0\n" for c, i in ids.items())
+    path = csv_file(tmp_path / "r.csv", text)
+    for source in (path, table(*[(c, i.strip('"'), 0, 0, 0.5, 0.5) for c, i in ids.items()])):
+        for paired in (True, False):
+            with pytest.raises(RecordError, match="image_id: missing in at least one row; give every row its image_id"):
+                load_records(source).evaluation(paired=paired)
+    nulls = table(*two("a")).with_columns(pl.when(pl.col("condition") != side).then(pl.col("image_id")))
+    with pytest.raises(RecordError, match="image_id: missing in at least one row"):
+        load_records(nulls).evaluation()
+
+
 @pytest.mark.parametrize("side", ["clean", "fog/1"])
 def test_duplicated_ids_are_listed(side):
     rows = [*two(*"abcdefgh"), *[row for row in two(*"bcdefgh") if row[0] == side]]
@@ -385,12 +438,12 @@ def test_duplicated_ids_are_listed(side):
 
 def test_duplicated_unmatched_ids_are_listed():
     rows = [*two("a"), *two("z", "z")[2:]]
-    with pytest.raises(RecordError, match=r"1 ids occur more than once in \(model, fog/1\): 'z'"):
+    with pytest.raises(RecordError, match=r"1 id occurs more than once in \(model, fog/1\): 'z'"):
         load_records(table(*rows)).evaluation()
 
 
 def test_ids_duplicated_across_files():
-    with pytest.raises(RecordError, match="occur more than once"):
+    with pytest.raises(RecordError, match=r"1 id occurs more than once in \(model, fog/1\)"):
         load_records([table(*two("a")), table(*two("a")[1:])]).evaluation()
 
 
@@ -399,7 +452,7 @@ def test_unmatched_ids_are_counted():
     evaluation = load_records(table(*rows)).evaluation()
     assert evaluation.unmatched == (1, 3)
     assert evaluation.clean.image_id.to_list() == ["a", "c"]
-    assert "1 clean and 3 perturbed images are on one side only" in evaluation.notes[0]
+    assert "1 clean and 3 perturbed images are on one side only and left out" in evaluation.notes[0]
 
 
 def test_no_common_id_leaves_no_image():
@@ -444,7 +497,7 @@ def test_two_unicode_spellings_pair_up_with_a_note(clean, perturbed):
     assert (evaluation.images, evaluation.unmatched) == (2, (0, 0))
     assert sorted(evaluation.clean.image_id) == sorted(["b", clean])
     assert sorted(evaluation.perturbed.image_id) == sorted(["b", perturbed])
-    assert evaluation.notes == ("1 ids are spelled with other Unicode code points (NFC, NFD) on the two sides",)
+    assert evaluation.notes == ("1 id is spelled with other Unicode code points (NFC, NFD) on the two sides",)
 
 
 @pytest.mark.parametrize("spelling", [COMPOSED, DECOMPOSED])
@@ -457,8 +510,9 @@ def test_one_unicode_spelling_needs_no_note(spelling):
 @pytest.mark.parametrize("side", ["clean", "fog/1"])
 def test_two_files_that_differ_only_in_unicode_spelling_are_refused(side):
     rows = [*two("b", COMPOSED), *[row for row in two(DECOMPOSED) if row[0] == side]]
-    with pytest.raises(RecordError, match=rf"2 ids of \(model, {side}\) differ only in Unicode code points"):
+    with pytest.raises(RecordError, match=rf"2 ids of \(model, {side}\) differ only in Unicode code points") as error:
         load_records(table(*rows)).evaluation()
+    assert r"'cafe\u0301/1.png', 'caf\xe9/1.png'" in str(error.value)
 
 
 def test_unmatched_ids_that_differ_only_in_unicode_spelling_are_refused():
@@ -470,10 +524,13 @@ def test_unmatched_ids_that_differ_only_in_unicode_spelling_are_refused():
 def test_white_space_around_ids_is_reported():
     evaluation = load_records(table(*two("a", "b ")[:2], *two("a", "b")[2:])).evaluation()
     assert evaluation.unmatched == (1, 1)
-    assert any("1 of their ids begin or end with white space; without it 1 more" in note for note in evaluation.notes)
+    assert any(
+        "1 of their ids begins or ends with white space; without it 1 more image would pair" in note
+        for note in evaluation.notes
+    )
     paired = load_records(table(*two("a", " b"))).evaluation()
     assert paired.unmatched == (0, 0)
-    assert paired.notes == ("1 ids of (model, clean) begin or end with white space; ids pair only as they are",)
+    assert paired.notes == ("1 id of (model, clean) begins or ends with white space; ids pair only as they are",)
 
 
 # CSV.
@@ -512,6 +569,9 @@ def test_a_decimal_comma_between_commas(tmp_path):
     mixed = csv_file(tmp_path / "m.csv", PLAIN.replace("0.91,", '"0,91",'))
     with pytest.raises(RecordError, match=r"confidence '0,91': has a comma while '0.5' in the same column"):
         load_records(mixed)
+    both = csv_file(tmp_path / "t.csv", PLAIN.replace("0.91,", '"1.234,5",').replace("0.5,", '"0,5",'))
+    with pytest.raises(RecordError, match=r"confidence '1\.234,5': has both a comma and a point \(t\.csv\); write"):
+        load_records(both)
 
 
 def test_a_number_that_is_none(tmp_path):
@@ -561,7 +621,8 @@ def test_csv_acceptance(tmp_path):
         ("r.csv.gz", gzip.compress(b"PAR1....", mtime=0), "records 'r.csv.gz': an archive around another format"),
         ("r.csv", PLAIN.encode("utf-16"), "records 'r.csv': neither Parquet nor UTF-8 text"),
         ("r.csv", PLAIN.replace("a", "\xe9").encode("latin-1"), "records 'r.csv': not UTF-8"),
-        ("r.csv", PLAIN.replace("clean", "\xe9").encode("latin-1"), "(invalid utf-8 sequence)"),
+        ("r.csv", PLAIN.replace("clean", "\xe9").encode("latin-1"), "'r.csv': not UTF-8 (line 2: invalid continuation"),
+        ("r.csv", PLAIN.replace("fog/1", "\xe9").encode("latin-1"), "line 3: invalid continuation byte); save it as"),
         ("r.csv", b"a,b\n1,2\n", "columns 'condition, image_id, label, predicted': missing from r.csv; it has a, b"),
         ("r.csv", b"label,label\n1,2\n", "column 'label': occurs twice in the header of r.csv"),
         ("r.csv", PLAIN.splitlines()[0].encode(), "records 'r.csv': no rows"),
@@ -623,7 +684,7 @@ def test_a_rounding_above_one_is_kept_and_noted():
     evaluation = load_records(frame).evaluation()
     assert evaluation.clean.confidence.tolist() == [value]
     assert len(evaluation.notes) == 4
-    assert "1 values of confidence in (model, clean) exceed 1 by at most 1e-06, kept as is" in evaluation.notes
+    assert "1 value of confidence in (model, clean) exceeds 1 by at most 1e-06, kept as is" in evaluation.notes
 
 
 @pytest.mark.parametrize("column", ["predicted", "confidence", "true_probability"])
@@ -696,8 +757,48 @@ def test_a_tie_goes_to_the_lowest_class_index():
     assert evaluation.clean.predicted.tolist() == [0, 0]
     assert evaluation.perturbed.predicted.tolist() == [0, 1]
     assert evaluation.notes == (
-        "1 rows of (model, clean) tie at the largest probability; the lowest class index counts",
+        "1 row of (model, clean) ties at the largest probability; the lowest class index counts",
     )
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+@pytest.mark.parametrize("predicted", [1, 2, -1, 3])
+def test_a_prediction_that_is_not_the_largest_probability_is_refused(dtype, predicted):
+    frame = lists(*[[0.75, 0.2, 0.05]] * 4, predicted=(0, 0, 0, predicted), dtype=dtype)
+    with pytest.raises(RecordError) as error:
+        load_records(frame).evaluation()
+    assert f"predicted {predicted}: not the class with the largest of the row's probabilities" in str(error.value)
+    assert "image_id 'b'" in str(error.value)
+
+
+def test_a_prediction_below_a_tie_is_refused():
+    with pytest.raises(RecordError, match="predicted 2: not the class with the largest"):
+        load_records(lists(*[[0.4, 0.4, 0.2]] * 4, predicted=(0, 0, 0, 2))).evaluation()
+
+
+def test_names_do_not_say_which_probability_is_theirs():
+    frame = lists(*[[0.75, 0.25]] * 4).with_columns(label=pl.lit("dog"), predicted=pl.Series(["dog", "cat"] * 2))
+    assert load_records(frame).evaluation().clean.correct.tolist() == [True, False]
+
+
+def test_a_row_without_a_prediction_or_its_probabilities_contradicts_nothing():
+    frame = lists([0.75, 0.25], None, *[[0.75, 0.25]] * 2, predicted=(None, 1, 0, 0))
+    evaluation = load_records(frame.with_columns(confidence=0.75)).evaluation()
+    assert (evaluation.images, evaluation.unusable) == (1, 1)
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+@pytest.mark.parametrize("column", ["confidence", "true_probability"])
+def test_probabilities_that_contradict_another_column_are_refused(dtype, column):
+    frame = lists(*[[0.75, 0.25]] * 4, dtype=dtype)
+    near = frame.with_columns(pl.Series(column, [0.75, 0.7509, 0.7491, 0.75]))
+    assert load_records(near).evaluation().unusable == 0
+    missing = frame.with_columns(pl.Series(column, [0.75, None, float("nan"), 0.75]))
+    assert load_records(missing).evaluation().unusable == 2
+    far = frame.with_columns(pl.Series(column, [0.75, 0.75, 0.75, 0.7520]))
+    with pytest.raises(RecordError) as error:
+        load_records(far).evaluation()
+    assert f"{column} 0.752: differs from the row's probabilities by more than 0.001 (image_id 'b')" in str(error.value)
 
 
 def test_probabilities_of_another_type_are_refused():
@@ -731,7 +832,7 @@ def test_unpaired_sides_match_by_class():
     ("labels", "message"),
     [
         ([1, 2, 2], "class 1: 2 images in (model, clean) but 1 in"),
-        ([1, 1, 3], "class 2: 1 images in (model, clean) but 0"),
+        ([1, 1, 3], "class 2: 1 image in (model, clean) but 0"),
     ],
 )
 def test_unpaired_sides_of_other_sizes_are_refused(labels, message):
@@ -750,13 +851,13 @@ def test_an_unpaired_class_on_the_perturbed_side_only_is_refused():
 
 def test_unpaired_unusable_rows_are_refused():
     rows = table(*two("a")[:1], ("fog/1", "b", 0, None, 0.5, 0.5))
-    with pytest.raises(RecordError, match=r"image_id 'b': one of 1 rows of \(model, fog/1\) without a usable"):
+    with pytest.raises(RecordError, match=r"image_id 'b': no usable record .* as in 1 row of \(model, fog/1\)"):
         load_records(rows).evaluation(paired=False)
 
 
 def test_unpaired_duplicates_are_refused():
     rows = [("clean", "a", 0, 0, 0.5, 0.5)] * 2 + [("fog/1", "b", 0, 0, 0.5, 0.5), ("fog/1", "c", 0, 0, 0.5, 0.5)]
-    with pytest.raises(RecordError, match=r"1 ids occur more than once in \(model, clean\): 'a'"):
+    with pytest.raises(RecordError, match=r"1 id occurs more than once in \(model, clean\): 'a'"):
         load_records(table(*rows)).evaluation(paired=False)
 
 

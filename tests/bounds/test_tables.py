@@ -120,7 +120,10 @@ def test_the_table_for_people_names_what_it_shows() -> None:
     second = lines[lines.index("resnet20: clean → snow/1, threshold 0.8, 2000 images in 10 classes, micro") :]
     assert "undefined: 0 retained-correct images" in second
     assert "unmatched images left out: 2 only clean, 1 only perturbed" in second
-    assert "images left out because a side has no prediction: 4" in second
+    assert (
+        "images left out, without a usable record on a side (a null or NaN prediction, confidence or probability): 4"
+        in second
+    )
     assert "note: a row of class NA is in front" in second
     assert lines[-1] == tables.FOOTER
     assert "rounded outward" in tables.FOOTER
@@ -144,9 +147,43 @@ def test_latex_escapes_and_keeps_numbers_as_they_are() -> None:
     assert header.count("&") == row.replace(r"\&", "").count("&")
 
 
+def test_no_interval_is_told() -> None:
+    told = tables.interval_text([], {("net", "fog"): ["1 clean image is left out"]})
+    assert told == "0 intervals: no class has a usable image on both sides\nnote: 1 clean image is left out"
+    assert tables.interval_latex([]) == ""
+
+
 def test_latex_leaves_the_threshold_out_where_there_is_none() -> None:
     assert "threshold" not in tables.interval_latex([interval(threshold=None)])
     assert "threshold" in tables.interval_latex([interval(threshold=None), interval()])
+
+
+def test_control_characters_in_names_are_shown_escaped() -> None:
+    made = interval(model="net\x1b[31m", perturbed="fog\t\n\u202e", class_name="a\r\nb\x07", average=None)
+    for shown in (
+        tables.interval_text([made], {(made.model, made.perturbed): ["odd \x1b"]}),
+        tables.interval_latex([made]),
+    ):
+        assert all(character.isprintable() or character == "\n" for character in shown)
+        plain = shown.replace(r"\textbackslash{}", "\\")
+        assert r"a\r\nb\x07" in plain
+        assert r"fog\t\n\u202e" in plain
+    assert r"net\x1b[31m: clean" in tables.interval_text([made])
+
+
+def test_columns_and_types_do_not_depend_on_the_rows(tmp_path: Path) -> None:
+    """An undefined or unpaired interval, or a class that is an index, leaves the columns and types as they are."""
+    some = interval(class_name="007").to_dict()
+    bare = interval(None, None, class_name=7, threshold=None, average=None, undefined="0 images", paired=None)
+    bare = replace(bare, denominator=Denominator("none", None, None)).to_dict()
+    schemas = []
+    for number, objects in enumerate(([some], [bare], [bare, some], [])):
+        path = tmp_path / f"{number}.parquet"
+        tables.write_parquet(objects, path, tables.INTERVAL_COLUMNS)
+        schemas.append(pl.read_parquet_schema(path))
+        header = tables.csv_text(objects, tables.INTERVAL_COLUMNS).splitlines()[0]
+        assert header.split(",") == list(schemas[-1]) == list(tables.INTERVAL_COLUMNS)
+    assert schemas == [schemas[0]] * 4
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
