@@ -10,12 +10,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bounds.auditing import audit
+    from bounds.own import Refinement, known_pairs, label_swaps, pair_quantity, transition_matrix
     from bounds.records import load_records
     from bounds.solve import bound, per_class
 
-__all__ = ["audit", "bound", "load_records", "per_class"]
+_HOMES = {
+    "Refinement": "own",
+    "audit": "auditing",
+    "bound": "solve",
+    "known_pairs": "own",
+    "label_swaps": "own",
+    "load_records": "records",
+    "pair_quantity": "own",
+    "per_class": "solve",
+    "transition_matrix": "own",
+}
 
-_HOMES = {"audit": "auditing", "bound": "solve", "load_records": "records", "per_class": "solve"}
+__all__ = [
+    "Refinement",
+    "audit",
+    "bound",
+    "known_pairs",
+    "label_swaps",
+    "load_records",
+    "pair_quantity",
+    "per_class",
+    "transition_matrix",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds.attained import agrees, find
+from bounds.auditing_policies import OrderClaim, PolicyAuditor, is_order
 from bounds.counts import ClassCounts, counts_of
 from bounds.errors import BackendError, ClaimError, InfeasibleError, PairboundsError, SolverError
 from bounds.evaluation import Evaluation
@@ -156,7 +157,7 @@ def exit_code(verdicts: Iterable[Verdict]) -> int:
     return 2 if VerdictName.ERROR in names else int(not names <= set(HOLDS))
 
 
-def audit(claims: Any, records: Any, *, strata: str | None = None) -> list[Verdict]:
+def audit(claims: Any, records: Any, *, strata: str | None = None, policies: Any = None) -> list[Verdict]:
     """A verdict for each claim, in order.
 
     Args:
@@ -167,6 +168,7 @@ def audit(claims: Any, records: Any, *, strata: str | None = None) -> list[Verdi
             empty `model` or `perturbed` is the only one there is.
         records: a `Records`, or whatever `bounds.load_records` takes.
         strata: the column that defines classes, as for `bounds.load_records`.
+        policies: a policies file, or `Policy` objects, for rows that compare two (`bounds.auditing_policies`).
 
     Returns:
         One verdict a row; a row that cannot be used has the verdict "error" and the others are audited.
@@ -182,12 +184,17 @@ def audit(claims: Any, records: Any, *, strata: str | None = None) -> list[Verdi
     verdicts: list[Verdict | None] = [None] * len(rows)
     groups: dict[_Sides, list[tuple[int, _Claim]]] = {}
     seen: set[str] = set()
+    compared = PolicyAuditor(policies, records, strata)
     for index, row in enumerate(rows):
         try:
-            claim = _Claim.read(row)
-            if claim.claim_id in seen:
-                raise ClaimError("claim_id", claim.claim_id, "stands in an earlier row", "give every claim its own")
-            seen.add(claim.claim_id)
+            text = _fields(row)
+            if text["claim_id"] in seen:
+                raise ClaimError("claim_id", text["claim_id"], "stands in an earlier row", "give every claim its own")
+            seen.add(text["claim_id"])
+            if is_order(text["quantity"]):
+                verdicts[index] = _order(text["claim_id"], OrderClaim.read(text), compared)
+                continue
+            claim = _Claim.read(text)
             groups.setdefault((claim.model, claim.perturbed, claim.clean), []).append((index, claim))
         except PairboundsError as error:
             verdicts[index] = _error(index, row, error)
@@ -321,17 +328,12 @@ class _Claim:
     persistent: int | None
 
     @classmethod
-    def read(cls, row: _Row) -> _Claim:
-        """The claim of a row.
+    def read(cls, text: Mapping[str, str]) -> _Claim:
+        """The claim of a row's fields.
 
         Raises:
             PairboundsError: naming the first field that cannot be used.
         """
-        if None in row:
-            raise ClaimError("fields", row[None], "not as many as the header has", "quote fields that hold commas")
-        text = {name: _field(name, row.get(name)) for name in (*COLUMNS, *OPTIONAL_COLUMNS)}
-        if not text["claim_id"]:
-            raise ClaimError("claim_id", "", "is empty", "name the claim")
         asked = quantity(text["quantity"])
         denominator = asked.denominator(text["denominator"] or None)
         if text["knowledge"] not in list(Level):
@@ -362,6 +364,35 @@ class _Claim:
         """A verdict on this claim."""
         upper = "" if self.upper is None else self.upper.text
         return Verdict(self.claim_id, name, self.lower.text, upper, self.unit, reason, **rest)
+
+
+def _fields(row: _Row) -> dict[str, str]:
+    """The text of every field of a row.
+
+    Raises:
+        ClaimError: if the row has fields too many or too few, or no claim_id.
+    """
+    if None in row:
+        raise ClaimError("fields", row[None], "not as many as the header has", "quote fields that hold commas")
+    text = {name: _field(name, row.get(name)) for name in (*COLUMNS, *OPTIONAL_COLUMNS)}
+    if not text["claim_id"]:
+        raise ClaimError("claim_id", "", "is empty", "name the claim")
+    return text
+
+
+def _order(claim_id: str, claim: OrderClaim, compared: PolicyAuditor) -> Verdict:
+    """The verdict on a claim that one policy costs less than another."""
+    found, refuted = compared.compare(claim)
+    exact = found.lower, found.upper
+    if found.relation == "<":
+        reason = f"{claim.first} costs less under every correspondence ({found.ordered})"
+        return Verdict(claim_id, VerdictName.SHARP, "", "", "", reason, exact=exact)
+    if refuted is not None:
+        reason = f"a correspondence makes {claim.first} cost {_shown(refuted.difference)} more per image"
+        witness = Witness("upper", *refuted)
+        return Verdict(claim_id, VerdictName.INVALID, "", "", "", reason, exact=exact, witness=witness)
+    reason = "no correspondence that settles it was found, and none was excluded"
+    return Verdict(claim_id, VerdictName.UNDECIDED, "", "", "", reason, exact=exact)
 
 
 def _field(name: str, value: Any) -> str:

@@ -10,35 +10,82 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bounds import witness
 from bounds.aggregate import DP_LIMIT, Grid, best_mean, best_mean_given_total
+from bounds.compact import optimise_cells
 from bounds.correspondences import Method, Objective, Optimum, optimise
-from bounds.counts import weighted
+from bounds.curves import Domain
 from bounds.errors import BackendError, SolverError
 from bounds.evaluation import Evaluation
 from bounds.knowledge import Knowledge, Level
 from bounds.program import Status
-from bounds.question import Found, Question
+from bounds.question import Found, Question, Weights
 
-__all__ = ["Solver", "end"]
+__all__ = ["Asked", "Engine", "Solver", "end", "shares_of"]
 
 Ints = npt.NDArray[np.int64]
-Weights = tuple[npt.NDArray[np.object_], list[Fraction]]
-"""Cells (C, 5, 2, 2) and probability coefficients (C,) of a linear objective, as `correspondences.Objective` takes."""
+
+
+class Asked(Protocol):
+    """A question whose value is a ratio of sums over classes, or a mean of class ratios; see `question.Question`."""
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The records asked about."""
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known of them."""
+
+    @property
+    def domain(self) -> Domain:
+        """The retained-correct counts that the knowledge leaves."""
+
+    @property
+    def denominator(self) -> str:
+        """Its name, "none" for a count or a sum."""
+
+    @property
+    def average(self) -> str:
+        """ "micro" or "macro"."""
+
+    @property
+    def fixed_denominators(self) -> npt.NDArray[Any] | None:
+        """Integers of shape (C,) where no correspondence changes them, else None."""
+
+    def weights(self, numerator: list[Fraction], denominator: list[Fraction]) -> Any:
+        """Numerators times one factor a class, plus denominators times another, as the engine takes it."""
+
+    def sums(self, evaluation: Evaluation, match: Ints, classes: range) -> tuple[Fraction, int]:
+        """Numerator and denominator of a correspondence, summed over some classes of `evaluation`."""
+
+
+class Engine(Protocol):
+    """Optimises what `Asked.weights` states over the correspondences of some or all of its classes."""
+
+    @property
+    def method(self) -> str:
+        """Which program, for messages."""
+
+    def optimise(self, evaluation: Evaluation, weights: Any, knowledge: Knowledge, upper: bool) -> Optimum:
+        """The best value; some bound is always there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """Which program, which backend, and how far it may search."""
+    """Which program, which backend, and how far it may search.
+
+    `program` is "compact" or "full"; what reads more of a record than its cell, and enumeration, take the full one.
+    """
 
     method: Method
     backend: str
     node_limit: int | None
+    program: Literal["compact", "full"]
 
     def optimise(self, evaluation: Evaluation, weights: Weights, knowledge: Knowledge, upper: bool) -> Optimum:
         """The best value; some bound is always there.
@@ -46,15 +93,32 @@ class Solver:
         Raises:
             SolverError: if nothing was proven, or the solver contradicts a feasibility that was checked before.
         """
-        optimum = optimise(
-            evaluation,
-            Objective(weights[0], weights[1]),
-            knowledge,
-            maximise=upper,
-            method=self.method,
-            backend=self.backend,
-            node_limit=self.node_limit,
+        if self.program == "compact" and self.method != "enumerate" and not any(weights[1]):
+            optimum = optimise_cells(
+                evaluation,
+                weights[0],
+                knowledge,
+                maximise=upper,
+                backend=self.backend,
+                node_limit=self.node_limit,
+                relaxed=self.method == "lp",
+            )
+            # Weights of more digits than a solver's floats have need the full program's refinement.
+            if self.method == "lp" or optimum.sharp or optimum.status is not Status.OPTIMAL:
+                return self._proven(optimum)
+        return self._proven(
+            optimise(
+                evaluation,
+                Objective(weights[0], weights[1]),
+                knowledge,
+                maximise=upper,
+                method=self.method,
+                backend=self.backend,
+                node_limit=self.node_limit,
+            )
         )
+
+    def _proven(self, optimum: Optimum) -> Optimum:
         if optimum.status is Status.INFEASIBLE or optimum.bound is None:
             raise SolverError(
                 "program", self.method, f"ended {optimum.status.value!r} with nothing proven", "raise --node-limit"
@@ -62,14 +126,14 @@ class Solver:
         return optimum
 
 
-def end(question: Question, solver: Solver, upper: bool) -> Found:
+def end(question: Asked, solver: Engine, upper: bool) -> Found:
     """The lower or upper end; the question is not undefined."""
-    if question.index is not None and question.whole_knowledge.level is Level.TOTAL:
+    if isinstance(question, Question) and question.index is not None and question.whole_knowledge.level is Level.TOTAL:
         return _class_given_total(question, solver, upper)
     fixed = question.fixed_denominators
     if question.denominator == "none" or fixed is not None:
-        shares = _shares(question, fixed)
-        weights = _weights(question, shares, [Fraction(0)] * len(shares))
+        shares = shares_of(question, fixed)
+        weights = question.weights(shares, [Fraction(0)] * len(shares))
         return _read(solver.optimise(question.evaluation, weights, question.knowledge, upper))
     if question.average == "macro":
         return _macro(question, solver, upper)
@@ -81,7 +145,7 @@ def _read(optimum: Optimum) -> Found:
     return Found(optimum.bound, optimum.sharp, optimum.proof or "dual", match=optimum.match if optimum.sharp else None)
 
 
-def _shares(question: Question, fixed: Ints | None) -> list[Fraction]:
+def shares_of(question: Asked, fixed: Ints | None) -> list[Fraction]:
     """What one unit of each class's numerator adds to the value."""
     classes = len(question.domain.lo)
     if fixed is None:
@@ -92,29 +156,19 @@ def _shares(question: Question, fixed: Ints | None) -> list[Fraction]:
     return [Fraction(1, int(fixed.sum()))] * classes
 
 
-def _weights(question: Question, numerator: list[Fraction], denominator: list[Fraction]) -> Weights:
-    """Numerator cells times one factor a class, plus denominator cells times another."""
-    cells = np.empty((len(numerator), 5, 2, 2), dtype=object)
-    top = question.quantity.cells.astype(object)
-    below = question.denominator_cells.astype(object) if any(denominator) else 0
-    for c, (n, d) in enumerate(zip(numerator, denominator, strict=True)):
-        cells[c] = top * n + below * d
-    return cells, [n * int(question.quantity.probability) for n in numerator]
-
-
 def _ratio(
-    question: Question, solver: Solver, evaluation: Evaluation, knowledge: Knowledge, upper: bool, classes: range
+    question: Asked, solver: Engine, evaluation: Evaluation, knowledge: Knowledge, upper: bool, classes: range
 ) -> Found:
     """The best ratio of sums over some classes, by Dinkelbach's iterations on programs."""
     inside = [Fraction(int(c in classes)) for c in range(len(evaluation.classes))]
 
-    def weigh(numerator: int, denominator: Fraction | int) -> Weights:
-        return _weights(question, [i * numerator for i in inside], [i * denominator for i in inside])
+    def weigh(numerator: int, denominator: Fraction | int) -> Any:
+        return question.weights([i * numerator for i in inside], [i * denominator for i in inside])
 
     most = solver.optimise(evaluation, weigh(0, 1), knowledge, upper=True)
     if most.match is None or not most.attained:
         raise SolverError("denominator", None, "no correspondence with a denominator was found", "choose --method milp")
-    top, below = _sums(question, evaluation, most.match, classes)
+    top, below = question.sums(evaluation, most.match, classes)
     found = top / below, most.match
     while True:
         optimum = solver.optimise(evaluation, weigh(1, -found[0]), knowledge, upper)
@@ -125,36 +179,23 @@ def _ratio(
             # The least positive denominator is 1, so the ratio can exceed the attained one by the gap at most.
             return Found(found[0] + optimum.bound, False, optimum.proof or "dual")
         assert optimum.match is not None
-        top, below = _sums(question, evaluation, optimum.match, classes)
+        top, below = question.sums(evaluation, optimum.match, classes)
         found = top / below, optimum.match
 
 
-def _sums(question: Question, evaluation: Evaluation, match: Ints, classes: range) -> tuple[Fraction, int]:
-    """Numerator and denominator of a correspondence, summed over some classes."""
-    tops = witness.class_numerators(evaluation, match, question.quantity)
-    below = weighted(witness.cell_counts(evaluation, match), question.denominator_cells)
-    return sum((tops[c] for c in classes), Fraction(0)), int(sum(below[c] for c in classes))
-
-
-def _class_given_total(question: Question, solver: Solver, upper: bool) -> Found:
+def _class_given_total(question: Question, solver: Engine, upper: bool) -> Found:
     """One class where the total over all classes is known: the best over the counts that the total leaves it."""
     domain = question.domain
     candidates = []
     for k in range(int(domain.lo[0]), int(domain.hi[0]) + 1):
-        alone = Question.ask(
-            question.evaluation,
-            question.quantity,
-            question.denominator,
-            "micro",
-            Knowledge(Level.CLASSWISE, retained_correct=np.array([k], dtype=np.int64)),
-        )
-        if question.denominator == "none" or alone.denominator_range()[1]:
+        alone = question.given(k)
+        if question.denominator == "none" or _has_denominator(alone, solver, alone.evaluation, alone.knowledge):
             candidates.append(end(alone, solver, upper))
     best: Callable[..., Found] = max if upper else min
     return best(candidates, key=lambda found: (found.value, found.attained if upper else not found.attained))
 
 
-def _macro(question: Question, solver: Solver, upper: bool) -> Found:
+def _macro(question: Asked, solver: Engine, upper: bool) -> Found:
     """The best mean of class rates; class by class, then the choice of the classes that count."""
     domain, sign = question.domain, 1 if upper else -1
     coupled = question.knowledge.level is Level.TOTAL and not domain.fixed
@@ -205,27 +246,23 @@ def _of_class(knowledge: Knowledge, c: int, k: int | None) -> Knowledge:
     """What is known of class `c`; with its retained-correct count set to `k` if given."""
     if k is not None:
         return Knowledge(Level.CLASSWISE, retained_correct=np.array([k], dtype=np.int64))
-
-    def part(values: Ints | None) -> Ints | None:
-        return None if values is None else values[c : c + 1]
-
-    if knowledge.level is Level.TOTAL:
-        return Knowledge(Level.MARGINALS)
-    return Knowledge(knowledge.level, None, part(knowledge.retained_correct), part(knowledge.persistent))
+    return Knowledge(Level.MARGINALS) if knowledge.level is Level.TOTAL else knowledge.of_class(c)
 
 
-def _class_rate(
-    question: Question, solver: Solver, alone: Evaluation, knowledge: Knowledge, upper: bool
-) -> Found | None:
+def _class_rate(question: Asked, solver: Engine, alone: Evaluation, knowledge: Knowledge, upper: bool) -> Found | None:
     """The best rate of one class, None where it never has a denominator."""
-    cells = (question.denominator_cells.astype(object)[None], [Fraction(0)])
-    if not solver.optimise(alone, cells, knowledge, upper=True).bound:
+    if not _has_denominator(question, solver, alone, knowledge):
         return None
     return _ratio(question, solver, alone, knowledge, upper, range(1))
 
 
-def _without_denominator(question: Question, solver: Solver, alone: Evaluation, knowledge: Knowledge) -> Ints | None:
+def _has_denominator(question: Asked, solver: Engine, alone: Evaluation, knowledge: Knowledge) -> bool:
+    """Whether some correspondence of one class gives it a denominator."""
+    return bool(solver.optimise(alone, question.weights([Fraction(0)], [Fraction(1)]), knowledge, upper=True).bound)
+
+
+def _without_denominator(question: Asked, solver: Engine, alone: Evaluation, knowledge: Knowledge) -> Ints | None:
     """A correspondence of one class that leaves it without a denominator, or None."""
-    cells = (question.denominator_cells.astype(object)[None], [Fraction(0)])
-    least = solver.optimise(alone, cells, knowledge, upper=False)
+    weights = question.weights([Fraction(0)], [Fraction(1)])
+    least = solver.optimise(alone, weights, knowledge, upper=False)
     return least.match if least.attained == 0 else None

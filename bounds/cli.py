@@ -35,8 +35,12 @@ TOP_LEVEL = ("bounds", "proofs", "inference", "ranking")
 
 VERBS = {
     "audit": ("bounds.cli_audit", "audit"),
+    "bands": ("bounds.cli_bands", "bands"),
     "bounds": ("bounds.cli_bounds", "bounds"),
     "demo": ("bounds.cli_demo", "demo"),
+    "persistence": ("bounds.cli_persistence", "persistence"),
+    "policies": ("bounds.cli_policies", "policies"),
+    "region": ("bounds.cli_region", "region"),
 }
 """Verbs of this package: name -> (module, attribute)."""
 

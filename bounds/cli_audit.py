@@ -50,20 +50,35 @@ REASON_WIDTH = 60
     help="Parquet or CSV files of prediction records; repeats.",
 )
 @click.option("--strata", metavar="COLUMN", help="Column that holds the classes  [default: label]")
+@click.option(
+    "--policies",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Policies (TOML) for rows that compare two, such as 'strict < lenient'.",
+)
 @output_options
 @click.pass_context
-def audit(context: click.Context, *, claims: Path, records: Sequence[Path], strata: str | None, output: Output) -> None:
+def audit(
+    context: click.Context,
+    *,
+    claims: Path,
+    records: Sequence[Path],
+    strata: str | None,
+    policies: Path | None,
+    output: Output,
+) -> None:
     """Is a reported interval or value right? A verdict for each row of CLAIMS, a CSV file.
 
     Exits with 0 if every claim is sharp, loose or possible, with 1 if one is not, and with 2 if a row cannot be read.
     """
-    check_apart([("--out", output.out)], [("CLAIMS", claims), *(("--records", path) for path in records)])
+    inputs = [("CLAIMS", claims), ("--policies", policies), *(("--records", path) for path in records)]
+    check_apart([("--out", output.out)], inputs)
 
     from bounds import tables
     from bounds.auditing import audit as verdicts_on
     from bounds.auditing import exit_code
 
-    verdicts = verdicts_on(claims, list(records), strata=strata)
+    verdicts = verdicts_on(claims, list(records), strata=strata, policies=policies)
     objects = [verdict.to_dict() for verdict in verdicts]
     output.write(
         objects,

@@ -17,7 +17,8 @@ import click
 
 from bounds.cli import Verb
 from bounds.cli_options import Output, chosen, note, output_options, progress, split
-from bounds.errors import CountError, PairboundsError, QuantityError
+from bounds.cli_records import Acceptance, acceptance_options, record_options, sides, usable_quantities
+from bounds.errors import CountError, PairboundsError
 from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
@@ -26,30 +27,29 @@ if TYPE_CHECKING:
 
     from bounds.evaluation import Evaluation
     from bounds.interval import Interval
-    from bounds.quantities import Quantity
-    from bounds.records import Records
 
 __all__ = ["bounds", "read_counts"]
 
-RETAINED_CORRECT_QUANTITIES = ("lost-acceptance", "gained-acceptance", "mean-probability-decrease")
-
 
 @click.command(cls=Verb)
-@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--model", "models", multiple=True, metavar="M", help="Models; needed where there are several.")
-@click.option("--perturbed", multiple=True, required=True, metavar="COND", help="Perturbed conditions.")
-@click.option("--clean", default="clean", show_default=True, metavar="COND", help="The clean condition.")
+@record_options(perturbed=False)
+@click.option(
+    "--average-conditions",
+    "averages",
+    multiple=True,
+    metavar="NAME=COND,...",
+    help="Mean over conditions; `corruptions/3` for the 15 common ones at severity 3.",
+)
 @click.option(
     "--quantity", "quantities", multiple=True, metavar="Q", help="Quantities  [default: retained-correct ones]"
 )
 @click.option("--knowledge", "levels", multiple=True, metavar="K", help="Levels of knowledge  [default: all]")
-@click.option("--threshold", "thresholds", multiple=True, metavar="T", help="Acceptance: confidence >= T, a decimal.")
+@acceptance_options
 @click.option("--denominator", metavar="D", help="What rates are taken over  [default: the quantity's own]")
 @click.option(
     "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
 )
 @click.option("--per-class", is_flag=True, help="One interval a class instead of pooled ones.")
-@click.option("--strata", metavar="COLUMN", help="Column that holds the classes  [default: label]")
 @click.option("--unpaired", is_flag=True, help="The sides share no image ids; only class counts are matched.")
 @click.option("--counts", type=click.Path(path_type=Path), metavar="FILE.csv", help="What is known of an unpaired one.")
 @click.option(
@@ -61,6 +61,13 @@ RETAINED_CORRECT_QUANTITIES = ("lost-acceptance", "gained-acceptance", "mean-pro
 )
 @click.option(
     "--backend", type=click.Choice(["highs", "cvxpy"]), default="highs", show_default=True, help="The solver."
+)
+@click.option(
+    "--program",
+    type=click.Choice(["compact", "full"]),
+    default="compact",
+    show_default=True,
+    help="What lp and milp solve where a quantity counts cells; full has a variable for every pair of groups.",
 )
 @click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
 @click.option(
@@ -79,9 +86,10 @@ def bounds(
     models: Sequence[str],
     perturbed: Sequence[str],
     clean: str,
+    averages: Sequence[str],
     quantities: Sequence[str],
     levels: Sequence[str],
-    thresholds: Sequence[str],
+    acceptance: Acceptance,
     denominator: str | None,
     average: str,
     per_class: bool,
@@ -91,6 +99,7 @@ def bounds(
     method: str,
     backend: str,
     node_limit: int | None,
+    program: str,
     arithmetic: str,
     witness: Path | None,
     plot: Path | None,
@@ -100,6 +109,8 @@ def bounds(
 
     RECORDS are Parquet or CSV files of prediction records. List options repeat, take commas and `all`.
     """
+    if not perturbed and not averages:
+        raise click.MissingParameter(ctx=context, param_type="option", param_hint="'--perturbed'")
     if witness is not None:
         check_output("--witness", witness, (".csv", ".parquet"))
     if plot is not None:
@@ -121,8 +132,13 @@ def bounds(
     from bounds.records import load_records
 
     source = load_records(list(records), strata=strata)
-    sides = _sides(source, models, perturbed, clean)
-    pairs = sum(map(len, sides.values()))
+    asked = sides(source, models, perturbed, clean)
+    averaged = {model: _averages(averages, model, source.conditions(model), clean) for model in asked}
+    needed = {
+        model: list(dict.fromkeys([*conditions, *chain.from_iterable(averaged[model].values())]))
+        for model, conditions in asked.items()
+    }
+    pairs = sum(map(len, needed.values()))
     if counts is not None and pairs > 1:
         raise PairboundsError(
             "--counts",
@@ -133,7 +149,7 @@ def bounds(
     request = _Request(
         quantities=quantities,
         levels=levels or ("all",),
-        thresholds=_thresholds(thresholds),
+        acceptance=acceptance,
         counts=counts,
         per_class=per_class,
         options={
@@ -142,12 +158,13 @@ def bounds(
             "method": method,
             "backend": backend,
             "node_limit": node_limit,
+            "program": program,
             "arithmetic": arithmetic,
             "witness": witness is not None,
         },
     )
     evaluations = chain.from_iterable(
-        source.evaluations(model, conditions, clean=clean, paired=not unpaired) for model, conditions in sides.items()
+        source.evaluations(model, conditions, clean=clean, paired=not unpaired) for model, conditions in needed.items()
     )
     tasks = chain.from_iterable(map(request.tasks, evaluations))
     intervals: list[Interval] = []
@@ -158,6 +175,8 @@ def bounds(
             notes[evaluation.model, evaluation.perturbed_condition] = evaluation.notes
             for interval in task():
                 intervals.append(interval if file is None else file.write(evaluation, interval))
+    shown = [interval for interval in intervals if interval.perturbed in asked[interval.model]]
+    intervals = shown + _means(intervals, averaged)
     if plot is not None:
         from bounds.plots import plot_intervals
 
@@ -172,35 +191,49 @@ def bounds(
     )
 
 
-def _sides(source: Records, models: Sequence[str], perturbed: Sequence[str], clean: str) -> dict[str, list[str]]:
-    """Model -> perturbed conditions asked for."""
-    if not models and len(source.models) > 1:
-        raise PairboundsError(
-            "--model",
-            None,
-            f"the records hold {len(source.models)}",
-            f"choose among {', '.join(source.models)}, or all",
-        )
-    sides = {}
-    for model in chosen("--model", models, source.models) if models else source.models:
-        conditions = source.conditions(model)
-        if clean not in conditions:
-            raise PairboundsError("--clean", clean, f"{model} has no such records", f"it has {', '.join(conditions)}")
-        others = [condition for condition in conditions if condition != clean]
-        if not others:
-            raise PairboundsError("--perturbed", None, f"{model} has records of {clean!r} only", "add perturbed ones")
-        sides[model] = chosen("--perturbed", perturbed, others)
-    return sides
+def _averages(values: Sequence[str], model: str, conditions: Sequence[str], clean: str) -> dict[str, list[str]]:
+    """Name -> conditions of each average asked for."""
+    from bounds.conditions import common_corruptions
 
-
-def _thresholds(values: Sequence[str]) -> list[str | None]:
-    """The thresholds as typed; `[None]` for none."""
+    others = [condition for condition in conditions if condition != clean]
+    found = {}
     for value in values:
-        if re.fullmatch(r"\s*[01]\s*,\s*[0-9]+\s*", value):
-            raise QuantityError(
-                "--threshold", value, "may be a decimal comma or two thresholds", "write 0.8, or repeat the option"
+        name, _, rest = value.partition("=")
+        common = common_corruptions(value)
+        if common is None and not (name and rest):
+            raise PairboundsError(
+                "--average-conditions", value, "is neither NAME=COND,COND nor corruptions/1 to 5", "name the conditions"
             )
-    return [*split(values)] or [None]
+        if name in conditions or name in found:
+            taken = "names a condition" if name in conditions else "is given twice"
+            raise PairboundsError("--average-conditions", name, taken, "choose another name")
+        found[name] = chosen("--average-conditions", common or [rest], others)
+    return found
+
+
+def _means(intervals: Sequence[Interval], averaged: Mapping[str, Mapping[str, Sequence[str]]]) -> list[Interval]:
+    """The averages over conditions, each over what is alike in all else."""
+    from bounds.conditions import average_over_conditions
+
+    found = []
+    for model, averages in averaged.items():
+        for name, conditions in averages.items():
+            groups: dict[tuple[object, ...], list[Interval]] = {}
+            for one in intervals:
+                if one.model == model and one.perturbed in conditions:
+                    asked = one.threshold if one.coverage is None else one.coverage.asked
+                    groups.setdefault((asked, one.quantity, one.knowledge, one.class_name), []).append(one)
+            for members in groups.values():
+                missing = set(conditions) - {member.perturbed for member in members}
+                if missing:
+                    raise PairboundsError(
+                        f"average {name}, class",
+                        members[0].class_name,
+                        f"has no images under {min(missing)}",
+                        "average the pooled intervals, or leave the condition out",
+                    )
+                found.append(average_over_conditions(members, name))
+    return found
 
 
 @dataclass(slots=True)
@@ -213,7 +246,7 @@ class _Request:
 
     quantities: Sequence[str]
     levels: Sequence[str]
-    thresholds: Sequence[str | None]
+    acceptance: Acceptance
     counts: Path | None
     per_class: bool
     options: Mapping[str, Any]
@@ -231,11 +264,13 @@ class _Request:
         first = self.tasks_a_pair == 0
         given: dict[str, Any] = {} if self.counts is None else read_counts(self.counts, evaluation.classes)
         levels = self._levels(evaluation, given, tell=first)
-        for threshold in self.thresholds:
-            at = evaluation if threshold is None else evaluation.at_threshold(threshold)
-            quantities = self._quantities(at, tell=first and threshold is self.thresholds[0])
+        for at in self.acceptance.of(evaluation):
+            quantities, left_out = usable_quantities(self.quantities, at, self.options["denominator"])
+            if first:
+                self.left_out += left_out
+                first = False
             known = [know(at, level, **given) for level in levels]
-            self.tasks_a_pair = len(self.thresholds) * len(quantities) * len(levels)
+            self.tasks_a_pair = len(self.acceptance) * len(quantities) * len(levels)
             for quantity, knowledge in product(quantities, known):
                 yield at, partial(per_class if self.per_class else pooled, at, quantity, knowledge, **self.options)
 
@@ -254,38 +289,6 @@ class _Request:
             rest = [name for name in names if name not in usable]
             self.left_out.append(f"levels left out, unknown of these unpaired records: {', '.join(rest)}")
         return usable
-
-    def _quantities(self, evaluation: Evaluation, *, tell: bool) -> list[Quantity]:
-        from bounds.quantities import QUANTITIES
-
-        names = self.quantities or RETAINED_CORRECT_QUANTITIES
-        found = [QUANTITIES[name] for name in chosen("--quantity", names, list(QUANTITIES))]
-        if self.quantities and "all" not in split(self.quantities):
-            return found
-        sides = (evaluation.clean, evaluation.perturbed)
-        denominator = self.options["denominator"]
-        refused: dict[str, list[str]] = {}
-        kept = []
-        for quantity in found:
-            if quantity.needs_acceptance and any(side.accepted is None for side in sides):
-                reason = "no --threshold and no column 'accepted'"
-            elif quantity.probability and any(side.true_probability is None for side in sides):
-                reason = "no column 'true_probability'"
-            elif denominator is not None and denominator not in quantity.denominators:
-                reason = f"not over {denominator}"
-            else:
-                kept.append(quantity)
-                continue
-            refused.setdefault(reason, []).append(quantity.name)
-        if not kept:
-            reasons = "; ".join(f"{why} ({', '.join(names)})" for why, names in refused.items())
-            asked = ("all", "none") if self.quantities else (None, "none of the default ones")
-            raise QuantityError(
-                "--quantity", asked[0], f"{asked[1]} is left: {reasons}", "give --threshold, or name a quantity"
-            )
-        if tell:
-            self.left_out += [f"quantities left out, {why}: {', '.join(names)}" for why, names in refused.items()]
-        return kept
 
 
 def read_counts(path: Path, classes: Sequence[str | int]) -> dict[str, npt.NDArray[np.int64]]:

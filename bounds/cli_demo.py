@@ -20,10 +20,17 @@ def demo(*, as_json: bool) -> None:
     intervals = example.intervals()
     if not as_json:
         emit(example.intervals_text(intervals) + "\n")
+    gains = example.gains()
+    if not as_json:
+        emit(example.gains_text(gains) + "\n")
     with example.example(example.CLAIMS) as claims, example.example(example.RECORDS) as records:
         verdicts = audit(claims, records)
     if as_json:
-        told = {"intervals": [i.to_dict() for i in intervals], "verdicts": [v.to_dict() for v in verdicts]}
+        told = {
+            "intervals": [i.to_dict() for i in intervals],
+            "persistence": [gain.to_dict() for gain in gains],
+            "verdicts": [v.to_dict() for v in verdicts],
+        }
         emit(json_text(told))
     else:
         emit(example.claims_text(verdicts))

@@ -45,7 +45,7 @@ class Output:
 
     def write(
         self,
-        objects: list[dict[str, Any]],
+        objects: list[dict[str, Any]] | dict[str, Any],
         readable: Callable[[], str],
         latex: Callable[[], str],
         rows: list[dict[str, Any]] | None = None,
@@ -56,12 +56,14 @@ class Output:
         Args:
             objects: what `--json` prints.
             readable, latex: make the table for people and the LaTeX one.
-            rows: of CSV and Parquet; `objects` by default.
+            rows: of CSV and Parquet; `objects` by default, if they are a list.
             columns: that CSV and Parquet have whatever the rows, with their types.
         """
         from bounds import tables
 
-        rows = objects if rows is None else rows
+        if rows is None:
+            assert isinstance(objects, list)
+            rows = objects
 
         if self.format == "parquet" and self.out is not None:
             tables.write_parquet(rows, self.out, columns)

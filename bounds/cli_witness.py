@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from bounds.evaluation import Evaluation
 from bounds.files import replacing
 from bounds.interval import Interval
 
-__all__ = ["COLUMNS", "WitnessFile"]
+__all__ = ["COLUMNS", "PairFile", "WitnessFile", "pair_file", "pair_frame"]
 
 COLUMNS = (
     *("model", "perturbed", "threshold", "quantity", "knowledge", "denominator", "average", "end", "class"),
@@ -25,31 +25,40 @@ COLUMNS = (
 """Columns of the file, all strings; one row a pair. `end` is lower or upper."""
 
 
-class _Sink(Protocol):
+class PairFile(Protocol):
+    """Takes pairs of image ids, one correspondence at a time, so that memory does not grow with them."""
+
     def __call__(self, frame: pl.DataFrame) -> None: ...
 
 
-class WitnessFile:
-    """Pairs of image ids, written one end at a time, so that memory does not grow with the ends."""
+@contextmanager
+def pair_file(path: Path, columns: Sequence[str]) -> Iterator[PairFile]:
+    """A new file at `path`, .csv or .parquet, of string columns; it appears there when the block has ended well."""
+    empty = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    with replacing(path) as part:
+        if path.suffix.lower() == ".csv":
+            with part.open("wb") as stream:
+                empty.write_csv(stream)
+                yield lambda frame: frame.write_csv(stream, include_header=False)
+        else:
+            from pyarrow.parquet import ParquetWriter
 
-    def __init__(self, sink: _Sink) -> None:
-        self._sink = sink
+            with ParquetWriter(part, empty.to_arrow().schema, compression="zstd") as writer:
+                yield lambda frame: writer.write_table(frame.to_arrow())
+
+
+class WitnessFile:
+    """The correspondences behind intervals."""
+
+    def __init__(self, file: PairFile) -> None:
+        self._file = file
 
     @classmethod
     @contextmanager
     def replacing(cls, path: Path) -> Iterator[WitnessFile]:
         """A new file at `path`, .csv or .parquet; it appears there when the block has ended well."""
-        empty = pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
-        with replacing(path) as part:
-            if path.suffix.lower() == ".csv":
-                with part.open("wb") as stream:
-                    empty.write_csv(stream)
-                    yield cls(lambda frame: frame.write_csv(stream, include_header=False))
-            else:
-                from pyarrow.parquet import ParquetWriter
-
-                with ParquetWriter(part, empty.to_arrow().schema, compression="zstd") as writer:
-                    yield cls(lambda frame: writer.write_table(frame.to_arrow()))
+        with pair_file(path, COLUMNS) as file:
+            yield cls(file)
 
     def write(self, evaluation: Evaluation, interval: Interval) -> Interval:
         """Write the pairs of both ends; the interval is given back without them."""
@@ -57,7 +66,7 @@ class WitnessFile:
             evaluation = evaluation.select([evaluation.classes.index(interval.class_name)])
         for name, end in (("lower", interval.low), ("upper", interval.high)):
             if end.match is not None:
-                self._sink(_pairs(evaluation, interval, name, end.match))
+                self._file(_pairs(evaluation, interval, name, end.match))
         return replace(interval, low=replace(interval.low, match=None), high=replace(interval.high, match=None))
 
 
@@ -72,6 +81,11 @@ def _pairs(evaluation: Evaluation, interval: Interval, name: str, match: npt.NDA
         "average": interval.average,
         "end": name,
     }
+    return pair_frame(evaluation, match, told)
+
+
+def pair_frame(evaluation: Evaluation, match: npt.NDArray[np.int64], told: Mapping[str, str | None]) -> pl.DataFrame:
+    """One row a pair: the columns told, the same in every row, then `class`, `clean_image_id`, `perturbed_image_id`."""
     classes = pl.Series([str(class_name) for class_name in evaluation.classes], dtype=pl.String)
     return pl.DataFrame(
         {

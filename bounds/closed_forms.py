@@ -23,6 +23,7 @@ __all__ = [
     "kept_persistent_range",
     "marked_row_range",
     "most_other_rows_ratio",
+    "persistent_kept_errors",
     "persistent_lower_share",
     "persistent_range",
     "ratio_pairs",
@@ -237,3 +238,27 @@ def kept_changed_range(
     least = xp.maximum(0, wrong - clean_other - perturbed_other - common)
     most = xp.minimum(xp.minimum(wrong, tightest), xp.minimum(clean_errors, perturbed_errors))
     return least, most
+
+
+def persistent_kept_errors(
+    least: Counts, most: Counts, spared: Counts, common: Counts, persistent: Counts, total: Any, xp: Any = np
+) -> tuple[Counts, Counts]:
+    """Least and greatest number of kept, persistent accepted errors given k and s; every integer between is attained.
+
+    Args:
+        least, most: L_l(s) and min(w_l, w'_l), one entry for each label l that is wrong on either side.
+        spared: (w_l - e_l) + (w'_l - e'_l), the wrong records of the label that are no accepted errors.
+        common: min(e_l, e'_l).
+        persistent: s, one entry a class.
+        total: sums entries over the labels of each class.
+
+    Claim: persistent_kept_errors (C15).
+
+    >>> one, two = np.array([0, 0]), np.array([1, 2])
+    >>> [int(end) for end in persistent_kept_errors(one, two, one, np.array([1, 1]), 2, np.sum)]
+    [2, 2]
+    """
+    low = total(xp.maximum(0, least - spared)) + xp.maximum(
+        0, persistent - total(xp.maximum(least, xp.minimum(most, spared)))
+    )
+    return low, xp.minimum(total(common), persistent - total(xp.maximum(0, least - common)))

@@ -24,7 +24,19 @@ from bounds.knowledge import Knowledge, Level
 from bounds.program import Block, Exact, Program, Row, Status
 from bounds.refinement import NO_SOLVER, Proof, enumerated, integer, relaxed
 
-__all__ = ["METHODS", "Method", "Objective", "Optimum", "Plan", "optimise", "plan", "value"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Objective",
+    "Optimum",
+    "Plan",
+    "consistent",
+    "optimise",
+    "pair_state",
+    "plan",
+    "states",
+    "value",
+]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -166,7 +178,7 @@ def optimise(
     bounds = [sign * found.bound for found in settled if found.bound is not None]
     proven, complete = len(bounds) == len(settled), len(values) == len(settled)
     attained = value(evaluation, objective, match) if complete else None
-    if complete and (attained != sum(values) or not _consistent(evaluation, knowledge, match)):
+    if complete and (attained != sum(values) or not consistent(evaluation, knowledge, match)):
         raise SolverError(
             "correspondence",
             None,
@@ -193,7 +205,7 @@ def value(evaluation: Evaluation, objective: Objective, match: Ints) -> Fraction
 
     It knows nothing of groups and programs, so that it can check them.
     """
-    states = _states(evaluation, match)
+    found = states(evaluation, match)
     clean, perturbed = evaluation.clean, evaluation.perturbed
     total = Fraction(0)
     for c in range(len(evaluation.classes)):
@@ -201,36 +213,36 @@ def value(evaluation: Evaluation, objective: Objective, match: Ints) -> Fraction
         for i in range(int(evaluation.starts[c]), int(evaluation.starts[c + 1])):
             j = match[i]
             total += cells[
-                states[i],
+                found[i],
                 0 if clean.accepted is None else int(clean.accepted[i]),
                 0 if perturbed.accepted is None else int(perturbed.accepted[j]),
             ]
-            if weight and states[i] == CC:
+            if weight and found[i] == CC:
                 p = _column(clean.true_probability, "true_probability")
                 q = _column(perturbed.true_probability, "true_probability")
                 total += weight * (Fraction(float(p[i])) - Fraction(float(q[j])))
     return total
 
 
-def _states(evaluation: Evaluation, match: Ints) -> Ints:
+def states(evaluation: Evaluation, match: Ints) -> Ints:
     """int64 of shape (N,): the state of each clean row's pair."""
     same = evaluation.clean.predicted == evaluation.perturbed.predicted[match]
-    return _state(evaluation.clean.correct, evaluation.perturbed.correct[match], same)
+    return pair_state(evaluation.clean.correct, evaluation.perturbed.correct[match], same)
 
 
-def _state(x: Bools, y: Bools, same: Bools) -> Ints:
+def pair_state(x: Bools, y: Bools, same: Bools) -> Ints:
     """int64: the state of pairs from whether each side is correct and whether both predict the same (theory, 1)."""
     return np.select([x & y, x & ~y, ~x & y, same], [CC, CW, WC, WS], WD).astype(np.int64)
 
 
-def _consistent(evaluation: Evaluation, knowledge: Knowledge, match: Ints) -> bool:
+def consistent(evaluation: Evaluation, knowledge: Knowledge, match: Ints) -> bool:
     """Whether a match is a bijection in each class and has the known counts."""
     classes = evaluation.class_of_row
     if not (np.sort(match) == np.arange(evaluation.images)).all() or not (classes[match] == classes).all():
         return False
-    states = _states(evaluation, match)
-    kept = np.bincount(classes[states == CC], minlength=len(evaluation.classes))
-    persistent = np.bincount(classes[states == WS], minlength=len(evaluation.classes))
+    found = states(evaluation, match)
+    kept = np.bincount(classes[found == CC], minlength=len(evaluation.classes))
+    persistent = np.bincount(classes[found == WS], minlength=len(evaluation.classes))
     return (
         (knowledge.total is None or knowledge.total == kept.sum())
         and (knowledge.retained_correct is None or bool((knowledge.retained_correct == kept).all()))
@@ -272,7 +284,7 @@ def plan(
     for c, (cells, weight), (x, y) in zip(classes, weights, sides, strict=True):
         block = Block(tuple(map(len, x.members)), tuple(map(len, y.members)), first)
         first += block.variables
-        state = _state(x.correct[:, None], y.correct, x.label[:, None] == y.label)
+        state = pair_state(x.correct[:, None], y.correct, x.label[:, None] == y.label)
         cost = _times(cells, scale)[state, x.accepted[:, None], y.accepted]
         cost[state == CC] += (_times(weight * x.probability, scale)[:, None] - _times(weight * y.probability, scale))[
             state == CC

@@ -22,6 +22,8 @@ from bounds.closed_forms import (
     kept_persistent_range,
     marked_row_range,
     most_other_rows_ratio,
+    persistent_kept_errors,
+    persistent_lower_share,
     persistent_range,
     wrong_pairs,
 )
@@ -149,6 +151,8 @@ def curve(counts: ClassCounts, quantity: Quantity, knowledge: Knowledge, arithme
     if quantity.name in _TRANSITIONS and knowledge.level is not Level.FIVE_STATE:
         ends = _TRANSITIONS[quantity.name]
         return Curve(lambda c, k: ends(counts, c, k))
+    if quantity.name == "kept-persistent-accepted-error":
+        return _persistent_kept(counts, knowledge)
     return None
 
 
@@ -283,6 +287,30 @@ def _accepted_error_classes(n: ClassCounts) -> tuple[Ints, Ints, Ints]:
 def _kept_persistent(n: ClassCounts, c: Ints, k: Ints) -> tuple[Ints, Ints]:
     common, tightest, _ = _accepted_error_classes(n)
     return kept_persistent_range(_wrong(n, c, k), tightest[c], common[c])
+
+
+def _persistent_kept(n: ClassCounts, knowledge: Knowledge) -> Curve:
+    """Given k and s, so there is one k to ask for."""
+    retained, persistent, by_class = knowledge.retained_correct, knowledge.persistent, n.wrong_classes
+    assert retained is not None
+    assert persistent is not None
+    owner = np.repeat(np.arange(len(retained)), np.diff(by_class.starts))
+    least = persistent_lower_share(
+        by_class.clean,
+        by_class.perturbed,
+        _wrong(n, owner, retained[owner]),
+        persistent[owner],
+        (n.clean_wrong + n.perturbed_wrong)[owner],
+    )
+    low, high = persistent_kept_errors(
+        least,
+        np.minimum(by_class.clean, by_class.perturbed),
+        by_class.clean + by_class.perturbed - by_class.clean_accepted - by_class.perturbed_accepted,
+        np.minimum(by_class.clean_accepted, by_class.perturbed_accepted),
+        persistent,
+        by_class.sum,
+    )
+    return Curve(lambda c, k: (low[c], high[c]))
 
 
 def _kept_changed(n: ClassCounts, c: Ints, k: Ints) -> tuple[Ints, Ints]:

@@ -10,18 +10,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bounds.interval import Interval
-from bounds.tables import end_text, paired_text, text
+from bounds.tables import paired_text, range_text, text
 
 if TYPE_CHECKING:
     from bounds.auditing import Verdict
+    from bounds.persistence import Gain
 
-__all__ = ["CLAIMS", "COUNTS", "RATES", "RECORDS", "THRESHOLD", "claims_text", "example", "intervals", "intervals_text"]
+__all__ = [
+    "CLAIMS",
+    "COUNTS",
+    "PERSISTENCE",
+    "RATES",
+    "RECORDS",
+    "THRESHOLD",
+    "claims_text",
+    "example",
+    "gains",
+    "gains_text",
+    "intervals",
+    "intervals_text",
+]
 
 RECORDS = "cifar10_resnet20.parquet"
 CLAIMS = "claims.csv"
 THRESHOLD = "0.8"
 RATES = ("lost-acceptance", "gained-acceptance", "mean-probability-decrease")
 COUNTS = ("retained-correct", "lost", "recovered", "flips", "persistent-wrong", "changed-wrong")
+
+PERSISTENCE = "screen_simulated"
+"""The condition for which the demo shows what persistence adds."""
 
 QUESTION = (
     "Two files say how a model does on clean images and on perturbed ones, but not which record goes with which.\n"
@@ -76,13 +93,32 @@ def intervals_text(found: Sequence[Interval]) -> str:
         for interval in group:
             row = rows.setdefault(interval.quantity, {condition: interval.quantity})
             if interval.knowledge in HEADERS:
-                ends = dict.fromkeys((end_text(interval, up=False), end_text(interval, up=True)))
-                row[HEADERS[interval.knowledge]] = f"[{', '.join(ends)}]" if len(ends) > 1 else next(iter(ends))
+                row[HEADERS[interval.knowledge]] = range_text(interval)
             else:
                 row["true value"] = paired_text(interval)
         parts += ["", text(list(rows.values()), ["left", *["right"] * (len(HEADERS) + 1)])]
     parts += ["", "Rates are rounded outward: lower ends down, upper ends up."]
     return "\n".join(parts)
+
+
+def gains() -> list[Gain]:
+    """What the persistent-wrong counts add to the retained-correct ones, for the accepted-error transitions."""
+    from bounds.persistence import persistence_gain
+    from bounds.quantities import QUANTITIES
+    from bounds.records import load_records
+
+    names = [name for name in QUANTITIES if name.endswith("accepted-error")]
+    with example(RECORDS) as path:
+        evaluation = load_records(path).evaluation(perturbed=PERSISTENCE)
+    return persistence_gain(evaluation.at_threshold(THRESHOLD), names)
+
+
+def gains_text(found: Sequence[Gain]) -> str:
+    """The same, as a table."""
+    from bounds.cli_persistence import gain_text
+
+    title = "Wrong answers that persist or change: what knowing their counts adds, as shares of all images."
+    return f"{title}\n\n{gain_text(found)}"
 
 
 def claims_text(verdicts: Sequence[Verdict]) -> str:

@@ -31,6 +31,10 @@ USED = 1e-7
 """A variable above this is positive, so its condition is an equation (complementary slackness)."""
 
 
+HINT_DENOMINATOR = 1_000
+"""The largest denominator of a side multiplier that no equation settles."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate:
     """An upper bound on a program, and what a point loses against it.
@@ -57,7 +61,7 @@ def certify(program: Program, x: Floats, duals: Floats) -> Certificate:
     """
     slack = _slack(program, x, duals)
     trees = [_tree(block, program.rows, program.objective, slack) for block in program.blocks]
-    hint = [Fraction(z) * Fraction(2) ** program.exponent for z in _side(program, duals).tolist()]
+    hint = [_simple(Fraction(z) * Fraction(2) ** program.exponent) for z in _side(program, duals).tolist()]
     z = _side_multipliers(program, trees, slack, hint)
     scale = math.lcm(*(value.denominator for value in z))
     whole = [int(value * scale) for value in z]
@@ -172,6 +176,11 @@ def _side_multipliers(
     for r, value in enumerate(hint):
         found.add([int(r == q) for q in range(len(hint))], value)
     return found.solution()
+
+
+def _simple(hint: Fraction) -> Fraction:
+    """A multiplier of few digits near a float's: any is valid, and those that are exact are ratios of small numbers."""
+    return hint.limit_denominator(HINT_DENOMINATOR)
 
 
 class _Equations:

@@ -13,6 +13,7 @@ __all__ = [
     "InfeasibleError",
     "MissingExtraError",
     "PairboundsError",
+    "PolicyError",
     "QuantityError",
     "RecordError",
     "SolverError",
@@ -71,6 +72,10 @@ class QuantityError(PairboundsError, ValueError):
 
 class ClaimError(PairboundsError, ValueError):
     """A row of a claims file that cannot be read."""
+
+
+class PolicyError(PairboundsError, ValueError):
+    """A policy, or a file of them, that cannot be used."""
 
 
 class BackendError(PairboundsError, ValueError):

@@ -18,12 +18,34 @@ import numpy.typing as npt
 import polars as pl
 
 from bounds.errors import QuantityError, RecordError
+from bounds.exact import exact_text
 
-__all__ = ["Evaluation", "Side", "Threshold"]
+__all__ = ["Coverage", "Evaluation", "Side", "Threshold"]
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """A share of the clean images that a threshold was chosen to accept.
+
+    Attributes:
+        asked: the decimal as the user gave it; None where the threshold was taken for its own sake.
+        achieved: the share accepted, exactly; ties may make it larger than what was asked for.
+    """
+
+    asked: str | None
+    achieved: Fraction
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in JSON: plain strings and floats."""
+        return {
+            "asked": self.asked,
+            "achieved": float(self.achieved),
+            "achieved_exact": exact_text(self.achieved),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +56,13 @@ class Threshold:
         text: the decimal string as the user gave it.
         clean: `text` rounded to nearest in the dtype of the clean confidences, as a float64.
         perturbed: the same for the perturbed confidences.
+        coverage: the clean coverage that it was chosen by; None where it was given.
     """
 
     text: str
     clean: float
     perturbed: float
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

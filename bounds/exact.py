@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Arithmetic", "common_scale", "grid_exponent", "integers", "on_grid", "sort_within"]
+__all__ = ["Arithmetic", "common_scale", "exact_text", "grid_exponent", "integers", "on_grid", "sort_within"]
 
 Floats = npt.NDArray[np.floating[Any]]
 Arithmetic = Literal["exact", "float"]
+
+
+def exact_text(value: Fraction | float | None) -> str | None:
+    """An exact value as "p/q", also "3/1"; None where only a float is known.
+
+    >>> exact_text(Fraction(3)), exact_text(0.5)
+    ('3/1', None)
+    """
+    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else None
 
 
 def common_scale(*columns: Floats) -> tuple[list[npt.NDArray[np.object_]], int]:

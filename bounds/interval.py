@@ -9,7 +9,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Denominator", "End", "Interval"]
+from bounds.evaluation import Coverage
+from bounds.exact import exact_text
+
+__all__ = ["INDEPENDENT", "Averaged", "Denominator", "End", "Interval"]
+
+INDEPENDENT = "independent across conditions"
+"""What an average over conditions takes of their correspondences."""
+
+
+def _plain(count: int | Fraction | None) -> int | float | None:
+    return float(count) if isinstance(count, Fraction) else count
+
+
+@dataclass(frozen=True, slots=True)
+class Averaged:
+    """The conditions behind an average over conditions.
+
+    Attributes:
+        conditions: those averaged.
+        left_out: those in which the quantity is undefined for every correspondence.
+    """
+
+    conditions: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +41,13 @@ class Denominator:
 
     Attributes:
         name: as in `bounds.quantities`.
-        lower, upper: least and greatest denominator (summed over classes); None for a count.
+        lower, upper: least and greatest denominator (summed over classes); None for a count. Fractions for a function
+            of one's own that gives such.
     """
 
     name: str
-    lower: int | None
-    upper: int | None
+    lower: int | Fraction | None
+    upper: int | Fraction | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +87,9 @@ class Interval:
         error_bound: for the float path, no end is further than this from the exact one; 0.0 for exact ends.
         images, classes: how many are pooled here.
         unmatched, unusable: rows left out, as in `bounds.evaluation.Evaluation`.
+        coverage: the clean coverage that chose the threshold, if one did.
+        averaged: for an average over conditions, which; `perturbed` is then its name, `images` adds up over them,
+            and the denominator's range is None.
     """
 
     quantity: str
@@ -88,6 +115,8 @@ class Interval:
     classes: int
     unmatched: tuple[int, int]
     unusable: int
+    coverage: Coverage | None = None
+    averaged: Averaged | None = None
 
     @property
     def lower(self) -> Fraction | float | None:
@@ -101,10 +130,13 @@ class Interval:
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `pairbounds bounds --json` prints: plain strings, integers, floats, booleans and None."""
-
-        def text(value: Fraction | float | None) -> str | None:
-            return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else None
-
+        more: dict[str, Any] = {}
+        if self.coverage is not None:
+            more["coverage"] = self.coverage.to_dict()
+        if self.averaged is not None:
+            more["assumption"] = INDEPENDENT
+            more["conditions"] = list(self.averaged.conditions)
+            more["left_out"] = list(self.averaged.left_out)
         return {
             "quantity": self.quantity,
             "knowledge": self.knowledge,
@@ -116,19 +148,19 @@ class Interval:
             "class": self.class_name,
             "denominator": {
                 "name": self.denominator.name,
-                "lower": self.denominator.lower,
-                "upper": self.denominator.upper,
+                "lower": _plain(self.denominator.lower),
+                "upper": _plain(self.denominator.upper),
             },
             "unit": self.unit,
             "lower": self.low.number,
             "upper": self.high.number,
-            "lower_exact": text(self.low.value),
-            "upper_exact": text(self.high.value),
+            "lower_exact": exact_text(self.low.value),
+            "upper_exact": exact_text(self.high.value),
             "sharp": self.sharp,
             "may_be_undefined": self.may_be_undefined,
             "undefined": self.undefined,
             "paired": None if self.paired is None else float(self.paired),
-            "paired_exact": text(self.paired),
+            "paired_exact": exact_text(self.paired),
             "method": self.method,
             "backend": self.backend,
             "proof": {"lower": self.low.proof, "upper": self.high.proof},
@@ -137,4 +169,5 @@ class Interval:
             "classes": self.classes,
             "unmatched": {"clean": self.unmatched[0], "perturbed": self.unmatched[1]},
             "unusable": self.unusable,
+            **more,
         }

@@ -58,6 +58,14 @@ class Knowledge:
     retained_correct: Ints | None = None
     persistent: Ints | None = None
 
+    def of_class(self, index: int) -> Knowledge:
+        """What the level says of one class; nothing of its own where only the total over classes is known."""
+
+        def part(values: Ints | None) -> Ints | None:
+            return None if values is None else values[index : index + 1]
+
+        return Knowledge(self.level, None, part(self.retained_correct), part(self.persistent))
+
 
 def know(
     evaluation: Evaluation,

@@ -7,21 +7,31 @@ Filled markers are sharp ends, open ones outer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from bounds.errors import MissingExtraError, PairboundsError
 from bounds.files import check_output, replacing
-from bounds.interval import Interval
+from bounds.interval import INDEPENDENT, Interval
 from bounds.knowledge import Level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figure", "plot_intervals", "require_matplotlib"]
+__all__ = [
+    "NAMES",
+    "STYLES",
+    "SUFFIXES",
+    "axis_title",
+    "figure",
+    "plot_intervals",
+    "require_matplotlib",
+    "wrapped_title",
+    "write_figure",
+]
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -51,6 +61,7 @@ COLUMNS = 3
 UNITS = {
     "fraction": "fraction of {over}",
     "count": "images",
+    "value": "value over {over}",
     "probability": "mean over {over} (probability)",
     "probability sum": "sum over retained-correct images (probability)",
 }
@@ -91,6 +102,20 @@ def plot_intervals(intervals: Sequence[Interval], path: str | Path) -> None:
         MissingExtraError: if matplotlib is absent.
         PairboundsError: if the ending is another one, the file cannot be written or there is no interval.
     """
+    write_figure(lambda: figure(intervals), path)
+
+
+def write_figure(make: Callable[[], Figure], path: str | Path) -> None:
+    """Write a picture into a PNG, SVG or PDF file without a date, so that equal pictures give equal bytes.
+
+    Args:
+        make: draws the figure.
+        path: ends in .png, .svg or .pdf.
+
+    Raises:
+        MissingExtraError: if matplotlib is absent.
+        PairboundsError: if the ending is another one or the file cannot be written.
+    """
     path = check_output("plot", path, SUFFIXES)
     require_matplotlib()
     from matplotlib import rc_context
@@ -98,7 +123,7 @@ def plot_intervals(intervals: Sequence[Interval], path: str | Path) -> None:
     suffix = path.suffix.lower()
     dates = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "pairbounds", "pdf.fonttype": 42}):
-        picture = figure(intervals)
+        picture = make()
         with replacing(path) as part:
             picture.savefig(part, format=suffix[1:], dpi=200, metadata=dates[suffix])
 
@@ -168,6 +193,8 @@ def _title(intervals: Sequence[Interval]) -> str:
         parts.append(f"accepted at confidence ≥ {first.threshold}")
     if not varies["average"] and first.average is not None:
         parts.append(f"{first.average} average")
+    if any(interval.averaged is not None for interval in intervals):
+        parts.append(f"means over conditions take correspondences as {INDEPENDENT}")
     return ", ".join(parts)
 
 
@@ -208,7 +235,12 @@ def _panel(
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.set_title(quantity.replace("-", " "), fontsize=8)
-    axes.set_xlabel(UNITS[unit].format(over=OVER.get(over, over)), fontsize=7)
+    axes.set_xlabel(axis_title(over, unit), fontsize=7)
+
+
+def axis_title(over: str, unit: str) -> str:
+    """What an axis of values shows: the unit, and what rates are taken over."""
+    return UNITS[unit].format(over=OVER.get(over, over))
 
 
 def _line(axes: Axes, interval: Interval, y: float) -> None:
@@ -258,13 +290,17 @@ def _legend(picture: Figure, intervals: Sequence[Interval], levels: list[str], c
                 label="open marker: outer end",
             )
         )
-    title = "\n".join(wrap(_title(intervals), int(picture.get_figwidth() * TITLE_CHARACTERS_AN_INCH)))
     picture.legend(
         handles=handles,
         loc="outside upper center",
         ncols=columns,
         fontsize=7,
         frameon=False,
-        title=title,
+        title=wrapped_title(picture, _title(intervals)),
         title_fontsize=9,
     )
+
+
+def wrapped_title(picture: Figure, title: str) -> str:
+    """A title in as many lines as the width of the picture asks for."""
+    return "\n".join(wrap(title, int(picture.get_figwidth() * TITLE_CHARACTERS_AN_INCH)))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Answer", "Backend", "Block", "Constraints", "Program", "Row", "Status"]
+__all__ = ["Answer", "Backend", "Block", "Constraints", "Model", "Program", "Row", "Status"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -200,12 +200,32 @@ class Answer:
     nodes: int = 0
 
 
+class Model(Protocol):
+    """What a solver sees of a program: max costs x, subject to the constraints, x >= 0 and, if asked, x integral."""
+
+    @property
+    def variables(self) -> int:
+        """How many variables there are."""
+
+    @property
+    def costs(self) -> Floats:
+        """float64 of shape (variables,)."""
+
+    @property
+    def constraints(self) -> Constraints:
+        """All conditions but the signs."""
+
+    @property
+    def integral(self) -> bool:
+        """Whether x must be integers."""
+
+
 class Backend(Protocol):
-    """Solves a `Program`. Registered by name in `bounds.backends`; asking for one that is absent raises."""
+    """Solves programs. Registered by name in `bounds.backends`; asking for one that is absent raises."""
 
     name: str
 
-    def solve(self, program: Program, *, node_limit: int | None = None) -> Answer:
+    def solve(self, program: Model, *, node_limit: int | None = None) -> Answer:
         """Solve to a gap of zero, or until `node_limit` nodes.
 
         Raises:

@@ -8,19 +8,23 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from bounds import witness
 from bounds.aggregate import Grid, best_sum
 from bounds.closed_forms import marked_row_range
-from bounds.counts import ClassCounts, counts_of
+from bounds.counts import ClassCounts, counts_of, weighted
 from bounds.curves import Domain, domain_of
 from bounds.errors import QuantityError
 from bounds.evaluation import Evaluation
 from bounds.exact import Arithmetic
-from bounds.knowledge import Knowledge
+from bounds.knowledge import Knowledge, Level
 from bounds.quantities import DENOMINATORS, Quantity
 
-__all__ = ["Found", "Question"]
+__all__ = ["Found", "Question", "Weights", "check_average"]
 
 Ints = npt.NDArray[np.int64]
+Weights = tuple[npt.NDArray[np.object_], list[Fraction]]
+"""Cells (C, 5, 2, 2), or (5, 2, 2) for all classes alike, and probability coefficients (C,) of a linear objective, as
+`correspondences.Objective` takes them."""
 
 _WORDS = {
     "images": "images",
@@ -52,6 +56,14 @@ class Found:
     k: Ints | None = None
     marked: Ints | None = None
     match: Ints | None = field(default=None, repr=False)
+
+
+def check_average(average: str, denominator: str) -> None:
+    """Raise `QuantityError` unless a value over that denominator can be averaged so."""
+    if average not in ("micro", "macro"):
+        raise QuantityError("average", average, "unknown", "choose micro or macro")
+    if average == "macro" and denominator == "none":
+        raise QuantityError("average", average, "a count has no mean of class rates", "ask for micro")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,10 +108,7 @@ class Question:
             QuantityError: if they do not.
         """
         name = quantity.denominator(denominator)
-        if average not in ("micro", "macro"):
-            raise QuantityError("average", average, "unknown", "choose micro or macro")
-        if average == "macro" and name == "none":
-            raise QuantityError("average", average, "a count has no mean of class rates", "ask for micro")
+        check_average(average, name)
         if arithmetic not in ("exact", "float"):
             raise QuantityError("arithmetic", arithmetic, "unknown", "choose exact or float")
         accepts = quantity.needs_acceptance or name.endswith(("accepted", "rejected", "errors"))
@@ -118,15 +127,12 @@ class Question:
         c = evaluation.classes.index(class_name)
         alone = domain.alone()
 
-        def part(values: Ints | None) -> Ints | None:
-            return None if values is None else values[c : c + 1]
-
         return cls(
             evaluation=evaluation.select([c]),
             quantity=quantity,
             denominator=name,
             average="micro",
-            knowledge=Knowledge(knowledge.level, None, part(knowledge.retained_correct), part(knowledge.persistent)),
+            knowledge=knowledge.of_class(c),
             domain=Domain(alone.lo[c : c + 1], alone.hi[c : c + 1]),
             arithmetic=arithmetic,
             whole=evaluation,
@@ -184,3 +190,25 @@ class Question:
     def denominator_cells(self) -> npt.NDArray[np.int64]:
         """The denominator's weights, int64 of shape (5, 2, 2)."""
         return DENOMINATORS[self.denominator]
+
+    def weights(self, numerator: list[Fraction], denominator: list[Fraction]) -> Weights:
+        """Numerator cells times one factor a class, plus denominator cells times another."""
+        factors = list(zip(numerator, denominator, strict=True))
+        top = self.quantity.cells.astype(object)
+        below = self.denominator_cells.astype(object) if any(denominator) else 0
+        tables = {(n, d): top * n + below * d for n, d in set(factors)}
+        cells = next(iter(tables.values())) if len(tables) == 1 else np.empty((len(factors), 5, 2, 2), dtype=object)
+        for c in range(len(factors) if len(tables) > 1 else 0):
+            cells[c] = tables[factors[c]]
+        return cells, [n * int(self.quantity.probability) for n in numerator]
+
+    def sums(self, evaluation: Evaluation, match: Ints, classes: range) -> tuple[Fraction, int]:
+        """Numerator and denominator of a correspondence, summed over some classes of `evaluation`."""
+        tops = witness.class_numerators(evaluation, match, self.quantity)
+        below = weighted(witness.cell_counts(evaluation, match), self.denominator_cells)
+        return sum((tops[c] for c in classes), Fraction(0)), int(sum(below[c] for c in classes))
+
+    def given(self, k: int) -> Question:
+        """The same of a single class, with its retained-correct count known."""
+        known = Knowledge(Level.CLASSWISE, retained_correct=np.array([k], dtype=np.int64))
+        return Question.ask(self.evaluation, self.quantity, self.denominator, "micro", known)

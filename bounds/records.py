@@ -20,7 +20,7 @@ import polars as pl
 
 from bounds.errors import RecordError
 from bounds.evaluation import Bools, Evaluation, Floats, Ints, Side
-from bounds.records_source import NUMBERS, Source, collected, open_sources
+from bounds.records_source import ACCEPTED, NUMBERS, Source, collected, open_sources
 
 __all__ = ["CORRUPTIONS", "KINDS", "ROW_BUDGET", "Records", "load_records"]
 
@@ -40,42 +40,26 @@ SHOWN = 5
 """How many offending ids a message lists."""
 
 KINDS = ("clean", "corruption", "natural", "recapture", "other")
-CORRUPTIONS = frozenset(
-    {
-        "gaussian_noise",
-        "shot_noise",
-        "impulse_noise",
-        "defocus_blur",
-        "glass_blur",
-        "motion_blur",
-        "zoom_blur",
-        "snow",
-        "frost",
-        "fog",
-        "brightness",
-        "contrast",
-        "elastic_transform",
-        "pixelate",
-        "jpeg_compression",
-        "speckle_noise",
-        "gaussian_blur",
-        "spatter",
-        "saturate",
-    }
+COMMON_CORRUPTIONS = (
+    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
 )
+"""The 15 names that the benchmark's means are over."""
+CORRUPTIONS = frozenset((*COMMON_CORRUPTIONS, "speckle_noise", "gaussian_blur", "spatter", "saturate"))
 """The 19 names of the common-corruptions benchmark; `fog/3` is fog at severity 3."""
 
 Pair = tuple[str, str]
 Codes = npt.NDArray[np.int32]
 
 
-def load_records(source: Any, *, strata: str | None = None) -> Records:
+def load_records(source: Any, *, strata: str | None = None, accepted: str = ACCEPTED) -> Records:
     """Open prediction records and check their columns; rows are read when an evaluation is asked for.
 
     Args:
         source: a path to Parquet, CSV or gzipped CSV (told apart by content), a polars, pandas or pyarrow table, or
             a sequence of these, which is read as one set.
         strata: the column that defines classes; `label` if None.
+        accepted: the column that says what is accepted; only `accepted` itself may be absent.
 
     Returns:
         The records; one row per (model, condition, image_id).
@@ -90,7 +74,7 @@ def load_records(source: Any, *, strata: str | None = None) -> Records:
     >>> evaluation.perturbed_condition, evaluation.images, evaluation.clean.correct.tolist()
     ('fog/1', 1, [True])
     """
-    return Records(open_sources(source, strata), strata)
+    return Records(open_sources(source, strata, accepted), strata)
 
 
 class Records:

@@ -23,7 +23,10 @@ import polars as pl
 
 from bounds.errors import MissingExtraError, RecordError
 
-__all__ = ["NUMBERS", "Source", "collected", "open_sources"]
+__all__ = ["ACCEPTED", "NUMBERS", "Source", "collected", "open_sources"]
+
+ACCEPTED = "accepted"
+"""The column that says what is accepted, unless another is named."""
 
 REQUIRED = ("condition", "image_id", "label", "predicted")
 NUMBERS = ("confidence", "true_probability")
@@ -56,8 +59,8 @@ class _Raw:
     text: bool = False
 
 
-def open_sources(source: Any, strata: str | None) -> list[Source]:
-    """Every file or table in `source`, with the columns and types checked.
+def open_sources(source: Any, strata: str | None, accepted: str = ACCEPTED) -> list[Source]:
+    """Every file or table in `source`, with the columns and types checked; the column `accepted` under that name.
 
     Raises:
         RecordError: if a file is missing or of another format, a column is missing or of an unusable type, the files
@@ -71,7 +74,7 @@ def open_sources(source: Any, strata: str | None) -> list[Source]:
         "label": all(_all_integers(raw.frame, ("label", "predicted")) for raw in texts),
         "strata": strata is not None and all(_all_integers(raw.frame, (strata,)) for raw in texts),
     }
-    sources = [_canonical(raw, strata, integers) for raw in raws]
+    sources = [_canonical(raw, strata, accepted, integers) for raw in raws]
     for column in ("label", "strata"):
         _one_kind(sources, column, strata)
     for source in sources:
@@ -211,9 +214,11 @@ def _all_integers(frame: pl.LazyFrame, columns: tuple[str, ...]) -> bool:
     return bool(checks) and all(frame.select(checks).collect().row(0))
 
 
-def _canonical(raw: _Raw, strata: str | None, integers: Mapping[str, bool]) -> Source:
+def _canonical(raw: _Raw, strata: str | None, accepted: str, integers: Mapping[str, bool]) -> Source:
     schema = raw.frame.collect_schema()
     wanted = [*REQUIRED] if strata is None else [*REQUIRED, strata]
+    if accepted != ACCEPTED:
+        wanted.append(accepted)
     missing = [column for column in wanted if column not in schema]
     if missing:
         raise RecordError(
@@ -236,8 +241,8 @@ def _canonical(raw: _Raw, strata: str | None, integers: Mapping[str, bool]) -> S
     for column in NUMBERS:
         if column in schema:
             expressions[column] = _number(raw, column, schema)
-    if "accepted" in schema:
-        expressions["accepted"] = _boolean(raw, schema)
+    if accepted in schema:
+        expressions["accepted"] = _boolean(raw, accepted, schema)
     if "probabilities" in schema and not raw.text:
         expressions["probabilities"] = _probabilities(raw, schema)
     frame = raw.frame.select(expression.alias(column) for column, expression in expressions.items())
@@ -324,19 +329,19 @@ def _parsed_number(raw: _Raw, column: str) -> pl.Expr:
     return number
 
 
-def _boolean(raw: _Raw, schema: pl.Schema) -> pl.Expr:
-    dtype = schema["accepted"]
+def _boolean(raw: _Raw, column: str, schema: pl.Schema) -> pl.Expr:
+    dtype = schema[column]
     if dtype == pl.Boolean:
-        return pl.col("accepted")
+        return pl.col(column)
     if not raw.text:
-        raise _wrong_type(raw, "accepted", dtype, "acceptance is true or false", "cast it to a boolean column")
-    text = pl.col("accepted").str.strip_chars().str.to_lowercase()
+        raise _wrong_type(raw, column, dtype, "acceptance is true or false", "cast it to a boolean column")
+    text = pl.col(column).str.strip_chars().str.to_lowercase()
     words = {"true": True, "1": True, "false": False, "0": False}
     failed = raw.frame.filter(~text.is_in(list(words))).collect()
     if len(failed):
         raise RecordError(
-            "accepted",
-            failed["accepted"][0],
+            column,
+            failed[column][0],
             f"neither true nor false (image_id {failed['image_id'][0]!r} in {raw.name})",
             "write true, false, 1 or 0",
         )

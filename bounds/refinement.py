@@ -87,6 +87,8 @@ def integer(program: Program, solver: Backend, node_limit: int | None) -> Settle
     nodes, best, limit = 0, outer.x, None
     for _ in range(ROUNDS):
         refined = _restated(program, certificate, limit, integral=True)
+        if not _resolved(refined) and _resolved(program):
+            refined = program
         answer = solver.solve(refined, node_limit=node_limit)
         nodes += answer.nodes
         status = _bounded(answer.status)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +20,7 @@ from bounds.evaluation import Evaluation
 from bounds.exact import Arithmetic
 from bounds.interval import Denominator, End, Interval
 from bounds.knowledge import Knowledge, Level, know
+from bounds.own import OwnQuantity, Refinement
 from bounds.quantities import Quantity, quantity
 from bounds.question import Found, Question
 
@@ -27,14 +29,17 @@ __all__ = ["METHODS", "bound", "per_class"]
 Ints = npt.NDArray[np.int64]
 Method = Literal["auto", "closed-form", "lp", "milp", "enumerate"]
 
+ProgramName = Literal["compact", "full"]
+
 METHODS: tuple[Method, ...] = ("auto", "closed-form", "lp", "milp", "enumerate")
 
 
 def bound(
     source: Any,
-    quantity_name: str | Quantity,
+    quantity_name: str | Quantity | OwnQuantity,
     knowledge: str | Level | Knowledge,
     *,
+    refinements: Sequence[Refinement] = (),
     model: str | None = None,
     perturbed: str | None = None,
     clean: str = "clean",
@@ -46,6 +51,7 @@ def bound(
     method: Method = "auto",
     backend: str = "highs",
     node_limit: int | None = None,
+    program: ProgramName = "compact",
     arithmetic: Arithmetic = "exact",
     witness: bool = False,
 ) -> Interval:
@@ -54,8 +60,10 @@ def bound(
     Args:
         source: an `Evaluation`, or anything that `bounds.load_records` takes (then `model`, `perturbed`, `clean` and
             `strata` choose from it).
-        quantity_name: a name in `bounds.quantities.QUANTITIES`, or a `Quantity`.
+        quantity_name: a name in `bounds.quantities.QUANTITIES`, a `Quantity`, or one of your own
+            (`bounds.pair_quantity`).
         knowledge: a level (its counts are then read off the true pairing) or a `Knowledge`.
+        refinements: known counts of pairs beyond the level (`bounds.own.Refinement`).
         threshold: a decimal; accepted is confidence >= threshold. Leave it out where an `accepted` column exists.
         denominator: one that the quantity offers; its first by default; "none" for a count or a sum.
         average: "micro" (ratio of sums over classes) or "macro" (mean of class ratios).
@@ -63,6 +71,7 @@ def bound(
         method: "auto", "closed-form", "lp", "milp" or "enumerate".
         backend: "highs" or "cvxpy", for "lp" and "milp".
         node_limit: branch-and-bound nodes a program may take.
+        program: for "lp" and "milp", "compact" (C10; full where the true-class probability counts) or "full".
         arithmetic: "exact" (ends are Fractions), or "float": probabilities are rounded to a 64-bit grid, ends are
             floats, and `Interval.error_bound` says how far off they may be.
         witness: whether to build, for each attained end, a correspondence that attains it.
@@ -80,16 +89,41 @@ def bound(
         evaluation = evaluation.at_threshold(threshold)
     if not isinstance(knowledge, Knowledge):
         knowledge = know(evaluation, knowledge)
+    if refinements or isinstance(quantity_name, OwnQuantity):
+        from bounds.by_pairs import answer
+
+        if arithmetic != "exact" or program != "compact":
+            raise QuantityError(
+                "arithmetic, program", None, "quantities and refinements of one's own are exact", "leave them out"
+            )
+        return answer(
+            evaluation,
+            quantity_name if isinstance(quantity_name, OwnQuantity) else quantity(quantity_name),
+            knowledge,
+            refinements=refinements,
+            denominator=denominator,
+            average=average,
+            class_name=class_name,
+            method=method,
+            backend=backend,
+            node_limit=node_limit,
+            witnesses=witness,
+        )
     asked = Question.ask(evaluation, quantity(quantity_name), denominator, average, knowledge, arithmetic, class_name)
     if method not in METHODS:
         raise BackendError("method", method, "unknown", f"choose among {', '.join(METHODS)}")
+    if program not in ("compact", "full"):
+        raise BackendError("program", program, "unknown", "choose compact or full")
     if witness and arithmetic == "float":
         raise QuantityError("arithmetic", arithmetic, "a witness attains an exact end", "leave it at exact")
-    return _answer(asked, method, backend, node_limit, witness)
+    return _answer(asked, method, backend, node_limit, program, witness)
 
 
 def per_class(
-    evaluation: Evaluation, quantity_name: str | Quantity, knowledge: str | Level | Knowledge, **options: Any
+    evaluation: Evaluation,
+    quantity_name: str | Quantity | OwnQuantity,
+    knowledge: str | Level | Knowledge,
+    **options: Any,
 ) -> list[Interval]:
     """The interval of each class by itself, in the order of `evaluation.classes`; options as for `bound`."""
     threshold = options.pop("threshold", None)
@@ -113,7 +147,9 @@ def _evaluation(source: Any, model: str | None, perturbed: str | None, clean: st
     return records.evaluation(model, perturbed, clean=clean)
 
 
-def _answer(question: Question, method: Method, backend: str, node_limit: int | None, witnesses: bool) -> Interval:
+def _answer(
+    question: Question, method: Method, backend: str, node_limit: int | None, program: ProgramName, witnesses: bool
+) -> Interval:
     covered = by_closed_form.covers(question)
     if question.knowledge.level is Level.PAIRED:
         if not question.evaluation.paired:
@@ -139,7 +175,7 @@ def _answer(question: Question, method: Method, backend: str, node_limit: int | 
         else:
             from bounds.by_program import Solver, end
 
-            found = end(question, Solver(method, backend, node_limit), upper)
+            found = end(question, Solver(method, backend, node_limit, program), upper)
             found = found if found.attained else _tightened(question, found, upper)
             match = found.match
         if match is not None:
@@ -160,8 +196,11 @@ def _build(question: Question, found: Found, upper: bool, backend: str) -> Ints:
     from bounds.by_program import Solver, end
 
     assert found.k is not None
-    given = replace(question, knowledge=Knowledge(Level.CLASSWISE, retained_correct=found.k), index=None)
-    built = end(given, Solver("milp", backend, None), upper).match
+    knowledge = question.knowledge
+    if knowledge.level is not Level.FIVE_STATE:
+        knowledge = Knowledge(Level.CLASSWISE, retained_correct=found.k)
+    given = replace(question, knowledge=knowledge, index=None)
+    built = end(given, Solver("milp", backend, None, "compact"), upper).match
     if built is None:
         raise SolverError("witness", None, "no correspondence was found for an attained end", "report this")
     return built
@@ -250,4 +289,5 @@ def _interval(
         classes=len(evaluation.classes),
         unmatched=evaluation.unmatched,
         unusable=evaluation.unusable,
+        coverage=None if evaluation.threshold is None else evaluation.threshold.coverage,
     )

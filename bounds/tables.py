@@ -18,18 +18,27 @@ from typing import Any
 
 from bounds.errors import printable
 from bounds.files import replacing
-from bounds.interval import Interval
+from bounds.interval import INDEPENDENT, Averaged, Interval
 
 __all__ = [
     "INTERVAL_COLUMNS",
     "csv_text",
+    "end_text",
     "flatten",
+    "heading",
     "interval_latex",
     "interval_text",
     "latex",
+    "nearest",
     "outward",
+    "over",
+    "paired_text",
+    "range_text",
+    "readable",
+    "scoped_latex",
     "text",
     "write_parquet",
+    "write_text",
 ]
 
 INTERVAL_COLUMNS: Mapping[str, type] = {
@@ -147,7 +156,8 @@ def outward(value: Fraction | float, *, up: bool, digits: int = DIGITS) -> str:
     )
 
 
-def _nearest(value: Fraction, digits: int = DIGITS) -> str:
+def nearest(value: Fraction, digits: int = DIGITS) -> str:
+    """The nearest decimal."""
     return _decimal(round(value * 10**digits), digits)
 
 
@@ -169,13 +179,19 @@ def end_text(interval: Interval, *, up: bool) -> str:
     return outward(Fraction(end.number) + (error if up else -error), up=up)
 
 
+def range_text(interval: Interval) -> str:
+    """Both ends for people, one where they read alike."""
+    ends = dict.fromkeys((end_text(interval, up=False), end_text(interval, up=True)))
+    return f"[{', '.join(ends)}]" if len(ends) > 1 else next(iter(ends))
+
+
 def paired_text(interval: Interval) -> str:
     """The paired value for people, to the nearest; empty where it is unknown."""
     if interval.paired is None:
         return ""
     value = Fraction(interval.paired)
     whole = interval.unit == "count" and value.denominator == 1
-    return str(value.numerator) if whole else _nearest(value)
+    return str(value.numerator) if whole else nearest(value)
 
 
 def _ends(interval: Interval) -> str:
@@ -184,16 +200,17 @@ def _ends(interval: Interval) -> str:
     return ("sharp" if interval.sharp else "outer") + ("*" if interval.may_be_undefined else "")
 
 
-def _over(interval: Interval) -> str:
+def over(interval: Interval) -> str:
+    """What a quantity is taken over, for people."""
     return "count" if interval.denominator.name == "none" and interval.unit == "count" else interval.denominator.name
 
 
-def _readable(interval: Interval) -> dict[str, str | None]:
+def readable(interval: Interval) -> dict[str, str | None]:
     """The columns that one reads, one interval."""
     row: dict[str, str | None] = {} if interval.class_name is None else {"class": printable(str(interval.class_name))}
     row |= {
         "quantity": interval.quantity,
-        "over": _over(interval),
+        "over": over(interval),
         "knowledge": interval.knowledge,
         "lower": end_text(interval, up=False),
         "upper": end_text(interval, up=True),
@@ -207,14 +224,24 @@ def _align(row: Row) -> list[str]:
     return ["right" if key in ("lower", "upper", "paired", "threshold") else "left" for key in row]
 
 
-def _scope(interval: Interval) -> tuple[str, str, str, str | None, str | None]:
-    return (interval.model, interval.clean, interval.perturbed, interval.threshold, interval.average)
+def _scope(interval: Interval) -> tuple[object, ...]:
+    return (
+        *(interval.model, interval.clean, interval.perturbed),
+        *(interval.threshold, interval.coverage, interval.average),
+    )
 
 
-def _heading(interval: Interval) -> str:
+def heading(interval: Interval) -> str:
+    """The line above a table of intervals that are alike in records, acceptance and average."""
     parts = [printable(f"{interval.model}: {interval.clean} → {interval.perturbed}")]
     if interval.threshold is not None:
         parts.append(f"threshold {interval.threshold}")
+    if interval.coverage is not None:
+        asked = interval.coverage.asked
+        parts.append(f"clean coverage {nearest(interval.coverage.achieved)}" + (f" (asked {asked})" if asked else ""))
+    if interval.averaged is not None:
+        many = len(interval.averaged.conditions)
+        parts.append(f"mean over {many} {'condition' if many == 1 else 'conditions'}")
     if interval.class_name is None:
         images = f"{interval.images} {'image' if interval.images == 1 else 'images'}"
         parts.append(f"{images} in {interval.classes} {'class' if interval.classes == 1 else 'classes'}")
@@ -238,7 +265,7 @@ def interval_text(intervals: Sequence[Interval], notes: Mapping[tuple[str, str],
     for _, group in groupby(intervals, _scope):
         members = list(group)
         first = members[0]
-        rows = [_readable(interval) for interval in members]
+        rows = [readable(interval) for interval in members]
         align = _align(rows[0])
         leading = [key for key in ("class", "quantity", "over") if key in rows[0]]
         for before, row in reversed(list(pairwise(rows))):
@@ -246,7 +273,7 @@ def interval_text(intervals: Sequence[Interval], notes: Mapping[tuple[str, str],
                 if row[key] != before[key]:
                     break
                 row[key] = None
-        parts.append("\n".join([_heading(first), text(rows, align), *_footnotes(members), ""]))
+        parts.append("\n".join([heading(first), text(rows, align), *_footnotes(members), ""]))
         parts.extend(f"note: {printable(note)}\n" for note in (notes or {}).get((first.model, first.perturbed), ()))
     return "\n".join([*parts, FOOTER])
 
@@ -258,6 +285,9 @@ def _footnotes(members: Sequence[Interval]) -> list[str]:
     if any(not interval.sharp and interval.undefined is None for interval in members):
         lines.append("outer: every attained value lies inside, but the ends may not be attained")
     lines.extend(dict.fromkeys(f"undefined: {i.undefined}" for i in members if i.undefined is not None))
+    lines.extend(
+        dict.fromkeys(line for i in members if i.averaged is not None for line in _conditions(i.quantity, i.averaged))
+    )
     first = members[0]
     if any(first.unmatched):
         clean, perturbed = first.unmatched
@@ -268,15 +298,31 @@ def _footnotes(members: Sequence[Interval]) -> list[str]:
     return lines
 
 
+def _conditions(quantity: str, averaged: Averaged) -> list[str]:
+    lines = [f"assumed: correspondences are {INDEPENDENT}"]
+    if averaged.left_out:
+        lines.append(f"{quantity} is undefined under, and not averaged over: {', '.join(averaged.left_out)}")
+    return lines
+
+
 def interval_latex(intervals: Sequence[Interval]) -> str:
     """Intervals as one LaTeX table, with the model, condition and threshold of each row."""
-    rows = [
-        {"model": printable(i.model), "perturbed": printable(i.perturbed), "threshold": i.threshold} | _readable(i)
-        for i in intervals
+    rows = [readable(interval) for interval in intervals]
+    if any(interval.averaged is not None for interval in intervals):
+        for row, interval in zip(rows, intervals, strict=True):
+            row["assumption"] = None if interval.averaged is None else INDEPENDENT
+    return scoped_latex(intervals, rows)
+
+
+def scoped_latex(intervals: Sequence[Interval], rows: Sequence[Row]) -> str:
+    """Rows as one LaTeX table, each preceded by the model, condition and threshold of its interval."""
+    scoped = [
+        {"model": printable(i.model), "perturbed": printable(i.perturbed), "threshold": i.threshold} | dict(row)
+        for i, row in zip(intervals, rows, strict=True)
     ]
-    if all(row["threshold"] is None for row in rows):
-        rows = [{key: value for key, value in row.items() if key != "threshold"} for row in rows]
-    return latex(rows, _align(rows[0]) if rows else None)
+    if all(row["threshold"] is None for row in scoped):
+        scoped = [{key: value for key, value in row.items() if key != "threshold"} for row in scoped]
+    return latex(scoped, _align(scoped[0]) if scoped else None)
 
 
 def write_text(content: str, path: str | Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.backends import highs
 from bounds.errors import MissingExtraError, SolverError
-from bounds.program import Answer, Program, Status
+from bounds.program import Answer, Model, Status
 
 __all__ = ["STATUSES", "Solver", "status_of"]
 
@@ -55,7 +55,7 @@ class Solver:
             ) from None
         self._cvxpy = cvxpy
 
-    def solve(self, program: Program, *, node_limit: int | None = None) -> Answer:
+    def solve(self, program: Model, *, node_limit: int | None = None) -> Answer:
         """See `bounds.program.Backend.solve`."""
         import scipy.sparse  # type: ignore[import-untyped]
 

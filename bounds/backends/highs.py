@@ -12,7 +12,7 @@ import numpy as np
 
 from bounds.backends import quiet_stdout
 from bounds.errors import SolverError
-from bounds.program import Answer, Program, Status
+from bounds.program import Answer, Model, Status
 
 __all__ = ["OPTIONS", "STATUSES", "Solver", "library", "status_of"]
 
@@ -74,7 +74,7 @@ class Solver:
 
     name = "highs"
 
-    def solve(self, program: Program, *, node_limit: int | None = None) -> Answer:
+    def solve(self, program: Model, *, node_limit: int | None = None) -> Answer:
         """See `bounds.program.Backend.solve`."""
         highspy = library()
         solver = highspy.Highs()
@@ -101,7 +101,7 @@ def _ok(status: Any, what: str) -> None:
         raise SolverError("HiGHS", what, "the call failed", "report it, with the records if they may be shared")
 
 
-def _model(highspy: Any, program: Program) -> Any:
+def _model(highspy: Any, program: Model) -> Any:
     conditions = program.constraints
     model = highspy.HighsLp()
     model.num_col_ = program.variables

@@ -147,12 +147,18 @@ def test_the_command_shows_both_and_exits_with_0(command: Command, intervals: li
 def test_the_command_gives_strict_json(command: Command, intervals: list[Interval]) -> None:
     result = command("demo", "--json")
     assert (result.code, result.err) == (0, "")
-    assert list(result.json) == ["intervals", "verdicts"]
+    assert list(result.json) == ["intervals", "persistence", "verdicts"]
     assert result.json["intervals"] == [interval.to_dict() for interval in intervals]
     assert len(result.json["verdicts"]) == 8
+    gains = result.json["persistence"]
+    assert gains == [gain.to_dict() for gain in demo.gains()]
+    # Every transition of the retained condition narrows but one; kept, changed errors lose half of their width.
+    assert [gain["quantity"] for gain in gains if gain["removed_exact"] == "0/1"] == [
+        "rejected-wrong-to-accepted-error"
+    ]
 
 
-def test_the_demo_needs_no_solver_no_torch_and_no_extra(tmp_path: Path) -> None:
+def test_the_demo_needs_no_torch_and_no_extra(tmp_path: Path) -> None:
     out = tmp_path / "loaded"
     script = f"""
 import atexit, sys
@@ -164,4 +170,4 @@ main()
     assert done.stderr == ""
     loaded = {name.partition(".")[0] for name in out.read_text().split()}
     assert "polars" in loaded
-    assert loaded.isdisjoint({"highspy", "cvxpy", "torch", "matplotlib", "pandas", "scipy"})
+    assert loaded.isdisjoint({"cvxpy", "torch", "matplotlib", "pandas", "scipy"})

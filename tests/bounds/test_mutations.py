@@ -135,8 +135,11 @@ def expected():
             for denominator, level in every if "acceptance" in name else [draw.choice(every)]:
                 average = "micro" if denominator == "none" else draw.choice(("micro", "macro"))
                 asked.append((records, name, denominator, average, level))
+        asked.append((records, *KEPT_PERSISTENT))
     return [(*question, truth(*question)) for question in asked]
 
+
+KEPT_PERSISTENT = ("kept-persistent-accepted-error", "none", "micro", "five-state")
 
 # Ratios over marked rows given k, where a k other than the known one would change the sum over two classes.
 BY_HAND = [
@@ -155,6 +158,14 @@ BY_HAND = [
             ),
             ([(0, True)], [(0, True)]),
         ),
+    )
+] + [
+    (evaluation(only), *KEPT_PERSISTENT)
+    for only in (
+        # Label 3 is accepted on both sides; no other label can be persistent, whatever its rejected records spare.
+        ([(0, True), (0, False), (0, False), (3, True)], [(2, False), (0, True), (1, True), (3, True)]),
+        # Label 1 must be persistent and is never kept, which leaves fewer persistent pairs to be kept.
+        ([(1, False), (1, True), (3, False), (2, True)], [(1, False), (3, False), (2, True), (1, False)]),
     )
 ]
 

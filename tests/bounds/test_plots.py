@@ -15,7 +15,7 @@ from sample_intervals import interval
 
 from bounds import plots
 from bounds.errors import MissingExtraError, PairboundsError
-from bounds.interval import Denominator, Interval
+from bounds.interval import Averaged, Denominator, Interval
 
 LEVELS = ("marginals", "total-correct-correct", "correct-correct", "five-state", "paired")
 
@@ -50,6 +50,15 @@ def test_equal_intervals_give_equal_bytes(suffix: str, tmp_path: Path) -> None:
     assert first.read_bytes()[:4] == {".png": b"\x89PNG", ".svg": b"<?xm", ".pdf": b"%PDF"}[suffix]
     assert [date for date in (b"/CreationDate", b"<dc:date>", b"tIME") if date in first.read_bytes()] == []
     assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
+
+
+def test_the_title_says_what_means_over_conditions_assume() -> None:
+    averaged = Averaged(("fog/1", "fog/3"), ())
+    titles = [
+        plots.figure(made).legends[0].get_title().get_text().replace("\n", " ")
+        for made in ([interval()], [interval(averaged=averaged)])
+    ]
+    assert ["independent across conditions" in title for title in titles] == [False, True]
 
 
 def test_each_panel_names_its_quantity_its_unit_and_its_denominator() -> None:
