@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,7 @@ from bounds.auditing_policies import OrderClaim, PolicyAuditor, is_order
 from bounds.counts import ClassCounts, counts_of
 from bounds.errors import BackendError, ClaimError, InfeasibleError, PairboundsError, SolverError
 from bounds.evaluation import Evaluation
+from bounds.exact import exact_text, whole_number
 from bounds.interval import Interval
 from bounds.knowledge import Knowledge, Level, check_persistent, check_total, know
 from bounds.printed import Printed, parse
@@ -36,7 +37,7 @@ from bounds.records import Records, load_records
 from bounds.solve import Method, bound
 from bounds.witness import value
 
-__all__ = ["COLUMNS", "OPTIONAL_COLUMNS", "Verdict", "VerdictName", "Witness", "audit", "exit_code"]
+__all__ = ["COLUMNS", "OPTIONAL_COLUMNS", "Basis", "Verdict", "VerdictName", "Witness", "audit", "exit_code"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -83,12 +84,34 @@ class Witness:
         end: "lower" or "upper" for an interval that it refutes, "value" for a value that it attains.
         value: what the quantity is there.
         clean, perturbed: image ids of both sides, paired in order.
+        match: the same as rows of the evaluation; None where two policies are compared.
     """
 
     end: str
     value: Fraction
     clean: Sequence[str] = field(repr=False)
     perturbed: Sequence[str] = field(repr=False)
+    match: Ints | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What a verdict speaks of, for whoever wants to prove it.
+
+    Attributes:
+        evaluation: the records, at the claim's threshold.
+        level: what is said to be known.
+        question: what was asked of them; None where no correspondence has the counts claimed, or that was not decided.
+        retained_correct, persistent: the totals claimed.
+        rounding: as claimed.
+    """
+
+    evaluation: Evaluation
+    level: Level
+    question: Question | None
+    retained_correct: int | None
+    persistent: int | None
+    rounding: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +127,7 @@ class Verdict:
         excess: for "sharp" and "loose": how far the printed ends lie beyond the exact ones (from the nearest value
             that prints so), at each end.
         witness: for "invalid" and "possible".
+        basis: None for a row that could not be read, and where two policies are compared.
     """
 
     claim_id: str
@@ -115,14 +139,15 @@ class Verdict:
     exact: tuple[Fraction, Fraction] | None = None
     excess: tuple[Fraction, Fraction] | None = None
     witness: Witness | None = None
+    basis: Basis | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `pairbounds audit --json` prints: strings, floats, lists and None."""
         exact = None
         if self.exact is not None:
             exact = {
-                "lower": _text(self.exact[0]),
-                "upper": _text(self.exact[1]),
+                "lower": exact_text(self.exact[0]),
+                "upper": exact_text(self.exact[1]),
                 "lower_float": float(self.exact[0]),
                 "upper_float": float(self.exact[1]),
             }
@@ -130,7 +155,7 @@ class Verdict:
         if self.witness is not None:
             pairs = zip(self.witness.clean, self.witness.perturbed, strict=True)
             witness = {
-                "value": _text(self.witness.value),
+                "value": exact_text(self.witness.value),
                 "end": self.witness.end,
                 "pairs": [list(pair) for pair in pairs],
             }
@@ -141,14 +166,10 @@ class Verdict:
             "exact": exact,
             "excess": None
             if self.excess is None
-            else dict(zip(("lower", "upper"), map(_text, self.excess), strict=True)),
+            else dict(zip(("lower", "upper"), map(exact_text, self.excess), strict=True)),
             "witness": witness,
             "reason": self.reason,
         }
-
-
-def _text(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
 
 
 def exit_code(verdicts: Iterable[Verdict]) -> int:
@@ -326,6 +347,7 @@ class _Claim:
     unit: str
     retained_correct: int | None
     persistent: int | None
+    rounding: str
 
     @classmethod
     def read(cls, text: Mapping[str, str]) -> _Claim:
@@ -358,6 +380,7 @@ class _Claim:
             unit=ends[0].unit,
             retained_correct=_total("retained_correct", text["retained_correct"]),
             persistent=_total("persistent", text["persistent"]),
+            rounding=text["rounding"],
         )
 
     def verdict(self, name: VerdictName, reason: str, **rest: Any) -> Verdict:
@@ -421,9 +444,9 @@ def _printed(asked: Quantity, denominator: str, text: Mapping[str, str], name: s
 
 
 def _total(name: str, text: str) -> int | None:
-    if text and not (text.isascii() and text.isdigit()):
+    if text and whole_number(text) is None:
         raise ClaimError(name, text, "a claimed total is a whole number >= 0", "print it without signs and separators")
-    return int(text) if text else None
+    return whole_number(text)
 
 
 # --- deciding ---------------------------------------------------------------------------------------------------------
@@ -472,21 +495,28 @@ class _Auditor:
             self.accepted[claim.threshold] = self.evaluation.at_threshold(claim.threshold or "")
         evaluation = self.accepted[claim.threshold]
         Question.ask(evaluation, claim.quantity, claim.denominator, claim.average, Knowledge(Level.MARGINALS))
+        question = None
         try:
             known = self._knowledge(claim, evaluation)
             question = Question.ask(evaluation, claim.quantity, claim.denominator, claim.average, known)
-            interval = self._bound(question)
-            if interval.undefined is not None:
-                return claim.verdict(VerdictName.UNDEFINED, f"undefined: {interval.undefined}")
-            if claim.upper is None:
-                return self._value(claim, question)
-            return self._interval(claim, claim.upper, question)
+            verdict = self._decided(claim, question)
         except InfeasibleError as error:
-            return claim.verdict(VerdictName.INFEASIBLE, error.line)
+            verdict = claim.verdict(VerdictName.INFEASIBLE, error.line)
         except _Undecided as error:
-            return claim.verdict(VerdictName.UNDECIDED, str(error))
+            verdict = claim.verdict(VerdictName.UNDECIDED, str(error))
         except (SolverError, BackendError) as error:
-            return claim.verdict(VerdictName.UNDECIDED, error.line)
+            verdict = claim.verdict(VerdictName.UNDECIDED, error.line)
+        totals = claim.retained_correct, claim.persistent
+        basis = Basis(evaluation, claim.knowledge, question, *totals, claim.rounding)
+        return replace(verdict, basis=basis)
+
+    def _decided(self, claim: _Claim, question: Question) -> Verdict:
+        interval = self._bound(question)
+        if interval.undefined is not None:
+            return claim.verdict(VerdictName.UNDEFINED, f"undefined: {interval.undefined}")
+        if claim.upper is None:
+            return self._value(claim, question)
+        return self._interval(claim, claim.upper, question)
 
     def _knowledge(self, claim: _Claim, evaluation: Evaluation) -> Knowledge:
         """The knowledge claimed, checked against the claimed totals.
@@ -610,7 +640,7 @@ def _witness(question: Question, end: str, attained: Fraction, match: Ints | Non
     assert match is not None
     evaluation = question.evaluation
     perturbed = evaluation.perturbed.image_id.gather(match)
-    return Witness(end, attained, evaluation.clean.image_id.to_list(), perturbed.to_list())
+    return Witness(end, attained, evaluation.clean.image_id.to_list(), perturbed.to_list(), match)
 
 
 def _checked_knowledge(evaluation: Evaluation, level: Level, retained: int | None, persistent: int | None) -> Knowledge:

@@ -27,9 +27,14 @@ SIGN = " < "
 def is_order(quantity: str) -> bool:
     """Whether a row's quantity compares two policies.
 
+    Raises:
+        ClaimError: if it seems to, and is written in another way.
+
     >>> is_order("strict < lenient"), is_order("lost")
     (True, False)
     """
+    if SIGN not in quantity and any(sign in quantity for sign in "<>≤≥"):
+        raise ClaimError("quantity", quantity, "no comparison of policies", "write 'cheaper < dearer', with the blanks")
     return SIGN in quantity
 
 

@@ -16,7 +16,7 @@ from bounds.closed_forms import ratio_pairs
 from bounds.curves import AcceptanceCurve, Curve, ProbabilityCurve, curve
 from bounds.question import Found, Question
 
-__all__ = ["correspondence", "covers", "end", "error_bound"]
+__all__ = ["class_rates", "correspondence", "covers", "curve_of", "end", "error_bound", "ratio_points"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -25,12 +25,12 @@ PROOF = "closed form"
 
 def covers(question: Question) -> bool:
     """Whether a claim gives the ends of this question."""
-    return _curve(question) is not None
+    return curve_of(question) is not None
 
 
 def end(question: Question, upper: bool) -> Found:
     """The lower or upper end; the question is covered and not undefined."""
-    found = _curve(question)
+    found = curve_of(question)
     assert found is not None
     fixed = question.fixed_denominators
     if question.denominator == "none" or fixed is not None:
@@ -47,7 +47,7 @@ def error_bound(question: Question) -> float:
     most one; converting to float64 adds at most half a unit in the last place of a value within [-1, 1] (of the
     number of images, for a sum).
     """
-    found = _curve(question)
+    found = curve_of(question)
     if found is None or not found.step:
         return 0.0
     size = question.evaluation.images if question.denominator == "none" else 1
@@ -55,7 +55,8 @@ def error_bound(question: Question) -> float:
 
 
 @lru_cache(maxsize=4)
-def _curve(question: Question) -> Curve | None:
+def curve_of(question: Question) -> Curve | None:
+    """The numerator's ends by count, or None where no claim covers the question."""
     return curve(question.counts, question.quantity, question.knowledge, question.arithmetic)
 
 
@@ -90,7 +91,7 @@ def _micro(question: Question, found: Curve, upper: bool) -> Found:
     if isinstance(found, AcceptanceCurve) and domain.total is None:
         return _micro_acceptance(question, found, upper)
     grid = Grid.of(domain)
-    numerators, denominators = _points(question, found, upper, grid.c, grid.k)
+    numerators, denominators = ratio_points(question, found, upper, grid.c, grid.k)
     # No mean of probability differences is below -2; no ratio of counts is below 0, or (negated) below -1.
     start = -2 * found.scale if isinstance(found, ProbabilityCurve) else (0 if upper else -1)
     k, ratio = best_ratio(grid, sign * numerators, denominators, start)
@@ -112,7 +113,7 @@ def _micro_acceptance(question: Question, found: AcceptanceCurve, upper: bool) -
         found.other_columns,
         over_marked_rows=question.denominator != "retained-correct",
     )[int(upper)]
-    numerators, denominators = _points(question, found, upper, classes, k)
+    numerators, denominators = ratio_points(question, found, upper, classes, k)
     if denominators.any():
         value = Fraction(int(numerators.sum()), int(denominators.sum()))
     else:
@@ -120,7 +121,7 @@ def _micro_acceptance(question: Question, found: AcceptanceCurve, upper: bool) -
     return _with_pairs(value, found, upper, k, question)
 
 
-def _points(question: Question, found: Curve, upper: bool, c: Ints, k: Ints) -> tuple[npt.NDArray[Any], Ints]:
+def ratio_points(question: Question, found: Curve, upper: bool, c: Ints, k: Ints) -> tuple[npt.NDArray[Any], Ints]:
     """(numerators, denominators) that decide ratios, given k."""
     if isinstance(found, AcceptanceCurve) and question.denominator != "retained-correct":
         return found.points(c, k)[int(upper)]
@@ -132,7 +133,7 @@ def _macro(question: Question, found: Curve, upper: bool) -> Found:
     domain, sign = question.domain, 1 if upper else -1
     if domain.total is not None and not domain.fixed:
         grid = Grid.of(domain)
-        rates, droppable = _rates(question, found, upper, grid.c, grid.k)
+        rates, droppable = class_rates(question, found, upper, grid.c, grid.k)
         choice = best_mean_given_total(grid, [None if r is None else sign * r for r in rates], droppable)
         if choice is not None:
             return _with_pairs(sign * choice.mean, found, upper, choice.k, question, choice.counted)
@@ -140,18 +141,18 @@ def _macro(question: Question, found: Curve, upper: bool) -> Found:
     classes = np.arange(len(domain.lo))
     k = np.minimum(domain.hi, np.maximum(domain.lo, 1))
     attained = question.domain.total is None or question.domain.fixed
-    rates, _ = _rates(question, found, upper, classes, k)
+    rates, _ = class_rates(question, found, upper, classes, k)
     droppable = question.denominator_given(classes, domain.lo)[0] == 0
     chosen = best_mean([None if r is None else sign * r for r in rates], droppable, k)
     k = np.where(chosen.counted, k, domain.lo)
     return _with_pairs(sign * chosen.mean, found, upper, k, question, chosen.counted, attained)
 
 
-def _rates(
+def class_rates(
     question: Question, found: Curve, upper: bool, c: Ints, k: Ints
 ) -> tuple[list[Fraction | None], npt.NDArray[np.bool_]]:
     """The best rate at each (class, k), None where it has none; and whether the class can be without a denominator."""
-    numerators, denominators = _points(question, found, upper, c, k)
+    numerators, denominators = ratio_points(question, found, upper, c, k)
     least, most = question.denominator_given(c, k)
     rates: list[Fraction | None] = [
         Fraction(int(n), int(d) * found.scale) if d else (Fraction(0 if upper else 1) if m else None)
@@ -191,7 +192,7 @@ def _with_pairs(
 
 def correspondence(question: Question, end: Found, upper: bool) -> Ints | None:
     """A correspondence of `question.evaluation` that attains an end found here; None where programs must build it."""
-    found = _curve(question)
+    found = curve_of(question)
     assert found is not None
     assert end.k is not None
     evaluation, persistent = question.evaluation, question.knowledge.persistent

@@ -311,7 +311,7 @@ class PairEngine:
             )
         if match is not None:
             self._check(evaluation, costs, knowledge, match, found)
-        return Optimum(found.status, found.bound, found.attained, match, found.proof, found.nodes, found.solver)
+        return Optimum(found.status, found.bound, found.proofs, found.nodes, found.solver, found.attained, match)
 
     def _cost(self, name: str | int, numerator: Fraction, denominator: Fraction) -> list[tuple[Fraction, Table]]:
         """What a pair of a class adds: factors with their tables."""
@@ -482,7 +482,7 @@ class PairEngine:
             rounded = run(_rounded(blocks, upper), "milp")
         if rounded.bound is None or (rounded.bound >= found.bound if upper else rounded.bound <= found.bound):
             return found
-        return replace(found, bound=rounded.bound, proof=rounded.proof)
+        return replace(found, bound=rounded.bound, proofs=rounded.proofs)
 
     def _check(
         self,
@@ -613,6 +613,7 @@ def answer(
 
     Raises:
         InfeasibleError: if no correspondence meets the refinements; the message names one, or all of them.
+        QuantityError: if a value lies beyond the largest float.
         PairboundsError: one of its kinds, for input that cannot be used.
 
     Claims: correct_correct_suffices (C2), cc_programs_are_integral (C8), more_knowledge_never_widens (C12).
@@ -639,7 +640,7 @@ def answer(
     ends, attained = [End(None, None)] * 2, True
     if knowledge.level is Level.PAIRED:
         proof = None if paired is None else "paired"
-        end = End(paired, None if paired is None else float(paired), proof, identity if witnesses else None)
+        end = End(paired, _nearest(paired, quantity.name), proof, identity if witnesses else None)
         ends = [end] * 2
     elif most != 0:
         ends = []
@@ -651,16 +652,20 @@ def answer(
                 raise SolverError("witness", None, f"does not attain the end {found.value}", "report this")
             if match is not None and class_name is not None:
                 match = _of_class(asked.evaluation, match, asked.evaluation.classes.index(class_name))
-            ends.append(End(found.value, float(found.value), found.proof, match if witnesses else None))
+            ends.append(
+                End(found.value, _nearest(found.value, quantity.name), found.proof, match if witnesses else None)
+            )
     if knowledge.level is Level.PAIRED:
         method = "paired"
     elif method == "auto":
         method = "lp" if "lp" in used else "milp"
-    scale = asked.tables.scale
+    over = Denominator(asked.denominator, *(_over(count, asked.tables.scale) for count in (least, most)))
+    for value in (paired, over.lower, over.upper):
+        _nearest(value, quantity.name)
     return Interval(
         quantity=quantity.name,
         knowledge=str(knowledge.level),
-        denominator=Denominator(asked.denominator, _over(least, scale), _over(most, scale)),
+        denominator=over,
         average=None if class_name is not None else average,
         model=evaluation.model,
         clean=evaluation.clean_condition,
@@ -768,6 +773,20 @@ def _over(count: int | None, scale: int) -> int | Fraction | None:
     if count is None:
         return None
     return count // scale if count % scale == 0 else Fraction(count, scale)
+
+
+def _nearest(value: Fraction | int | None, name: str) -> float | None:
+    """The nearest float, None for None.
+
+    Raises:
+        QuantityError: if the value lies beyond the largest float.
+    """
+    try:
+        return None if value is None else float(value)
+    except OverflowError:
+        raise QuantityError(
+            "quantity", name, "its values lie beyond the largest float, 1.8e308", "scale the function down"
+        ) from None
 
 
 def _unit(quantity: OwnQuantity | Quantity, asked: PairQuestion) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from textwrap import fill
-from typing import TYPE_CHECKING
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, output_options
-from bounds.errors import printable
-from bounds.files import check_apart
+from bounds.cli_certificate import certificate_option
+from bounds.cli_options import Output, note, output_options
 
 if TYPE_CHECKING:
     from bounds.auditing import Verdict
@@ -56,6 +56,7 @@ REASON_WIDTH = 60
     metavar="FILE",
     help="Policies (TOML) for rows that compare two, such as 'strict < lenient'.",
 )
+@certificate_option
 @output_options
 @click.pass_context
 def audit(
@@ -65,6 +66,7 @@ def audit(
     records: Sequence[Path],
     strata: str | None,
     policies: Path | None,
+    certificate: Path | None,
     output: Output,
 ) -> None:
     """Is a reported interval or value right? A verdict for each row of CLAIMS, a CSV file.
@@ -72,13 +74,20 @@ def audit(
     Exits with 0 if every claim is sharp, loose or possible, with 1 if one is not, and with 2 if a row cannot be read.
     """
     inputs = [("CLAIMS", claims), ("--policies", policies), *(("--records", path) for path in records)]
-    check_apart([("--out", output.out)], inputs)
+    output.check(inputs, certificate=certificate)
 
     from bounds import tables
     from bounds.auditing import audit as verdicts_on
     from bounds.auditing import exit_code
+    from bounds.cli_certificate import certificate_file
 
-    verdicts = verdicts_on(claims, list(records), strata=strata, policies=policies)
+    with contextlib.ExitStack() as stack:
+        proofs = None if certificate is None else stack.enter_context(certificate_file(certificate))
+        verdicts = verdicts_on(claims, list(records), strata=strata, policies=policies)
+        left_out = [] if proofs is None else proofs.add_verdicts(verdicts)
+    if left_out:
+        what = "rows that cannot be read and comparisons of policies are not in it"
+        note(f"--certificate: {what}: {', '.join(left_out)}")
     objects = [verdict.to_dict() for verdict in verdicts]
     output.write(
         objects,
@@ -101,25 +110,24 @@ def verdict_text(verdicts: Sequence[Verdict]) -> str:
 
     if not verdicts:
         return "0 claims"
-    rows = [_readable(verdict) for verdict in verdicts]
-    return text([row | {"reason": fill(row["reason"] or "", REASON_WIDTH)} for row in rows])
+    return text([_readable(verdict) for verdict in verdicts])
 
 
-def _readable(verdict: Verdict) -> dict[str, str | None]:
+def _readable(verdict: Verdict) -> dict[str, Any]:
     """A verdict for people; the exact ends in the unit reported, rounded outward."""
-    from bounds.tables import outward
+    from bounds.tables import between, ends_text
 
     scale, digits = {"percent": (100, 2), "count": (1, 0)}.get(verdict.unit, (1, 4))
     exact = None
     if verdict.exact is not None:
         lower, upper = (Fraction(end) * scale for end in verdict.exact)
-        exact = f"[{outward(lower, up=False, digits=digits)}, {outward(upper, up=True, digits=digits)}]"
+        exact = between(ends_text(lower, upper, digits))
     reported = f"[{verdict.lower}, {verdict.upper}]" if verdict.upper else verdict.lower
     unit = "" if "%" in reported else verdict.unit
     return {
-        "claim_id": printable(verdict.claim_id),
-        "reported": printable(f"{reported} {unit}".strip()),
+        "claim_id": verdict.claim_id,
+        "reported": f"{reported} {unit}".strip(),
         "exact": exact,
         "verdict": str(verdict.verdict),
-        "reason": printable(verdict.reason),
+        "reason": wrap(verdict.reason, REASON_WIDTH),
     }

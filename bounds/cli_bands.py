@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, chosen, output_options, progress, split
-from bounds.cli_records import record_options, sides
+from bounds.cli_options import (
+    Output,
+    average_option,
+    chosen,
+    denominator_option,
+    is_all,
+    node_limit_option,
+    output_options,
+    plot_option,
+    progress,
+    split,
+)
+from bounds.cli_records import Choice, record_options
 from bounds.errors import QuantityError
-from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
     from bounds.interval import Interval
@@ -43,20 +52,14 @@ LEVELS = ("correct-correct", "five-state")
     metavar="C",
     help="Clean coverages; `all` for every distinct threshold  [default: 0.05, 0.1, ..., 1]",
 )
-@click.option("--denominator", metavar="D", help="What rates are taken over  [default: the quantity's own]")
-@click.option(
-    "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
-)
-@click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture: .png, .svg or .pdf.")
+@denominator_option
+@average_option
+@node_limit_option
+@plot_option
 @output_options
 def bands(
     *,
-    records: Sequence[Path],
-    models: Sequence[str],
-    perturbed: Sequence[str],
-    clean: str,
-    strata: str | None,
+    choice: Choice,
     quantities: Sequence[str],
     levels: Sequence[str],
     coverages: Sequence[str],
@@ -70,28 +73,19 @@ def bands(
 
     RECORDS are Parquet or CSV files of prediction records with confidences. List options repeat, take commas and `all`.
     """
-    if plot is not None:
-        from bounds.plots import SUFFIXES, require_matplotlib
-
-        check_output("--plot", plot, SUFFIXES)
-        require_matplotlib()
-
-    check_apart([("--plot", plot), ("--out", output.out)], [("RECORDS", path) for path in records])
+    output.check(choice.inputs, plot=plot)
 
     from bounds import bands as sweeps
     from bounds import tables
     from bounds.knowledge import Level
-    from bounds.records import load_records
 
-    source = load_records(list(records), strata=strata)
-    asked = sides(source, models, perturbed, clean)
+    source = choice.load()
+    asked = choice.sides(source)
     names = _quantities(quantities, denominator)
     known = chosen("--knowledge", levels or LEVELS, list(Level))
     named = split(coverages) or list(sweeps.COVERAGES)
-    sweep = None if "all" in named else named
-    evaluations = chain.from_iterable(
-        source.evaluations(model, conditions, clean=clean) for model, conditions in asked.items()
-    )
+    sweep = None if is_all("--coverages", named) else named
+    evaluations = choice.evaluations(source, asked)
     found: list[Interval] = []
     for evaluation in progress(evaluations, lambda: sum(map(len, asked.values())), "conditions"):
         found += sweeps.bands(
@@ -112,7 +106,7 @@ def _quantities(names: Sequence[str], denominator: str | None) -> list[str]:
     """The quantities asked for; `all` means those that depend on acceptance and are offered over the denominator."""
     from bounds.quantities import QUANTITIES
 
-    if "all" not in split(names):
+    if not is_all("--quantity", split(names)):
         return chosen("--quantity", names or DEFAULT, list(QUANTITIES))
     found = [
         name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,10 +15,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, chosen, note, output_options, progress, split
-from bounds.cli_records import Acceptance, acceptance_options, record_options, sides, usable_quantities
+from bounds.cli_certificate import certificate_option
+from bounds.cli_options import (
+    Output,
+    average_option,
+    backend_option,
+    chosen,
+    denominator_option,
+    is_all,
+    node_limit_option,
+    note,
+    output_options,
+    plot_option,
+    progress,
+    split,
+)
+from bounds.cli_records import Acceptance, Choice, acceptance_options, record_options, usable_quantities
 from bounds.errors import CountError, PairboundsError
-from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +39,7 @@ if TYPE_CHECKING:
 
     from bounds.evaluation import Evaluation
     from bounds.interval import Interval
+    from bounds.knowledge import Knowledge
 
 __all__ = ["bounds", "read_counts"]
 
@@ -45,10 +58,8 @@ __all__ = ["bounds", "read_counts"]
 )
 @click.option("--knowledge", "levels", multiple=True, metavar="K", help="Levels of knowledge  [default: all]")
 @acceptance_options
-@click.option("--denominator", metavar="D", help="What rates are taken over  [default: the quantity's own]")
-@click.option(
-    "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
-)
+@denominator_option
+@average_option
 @click.option("--per-class", is_flag=True, help="One interval a class instead of pooled ones.")
 @click.option("--unpaired", is_flag=True, help="The sides share no image ids; only class counts are matched.")
 @click.option("--counts", type=click.Path(path_type=Path), metavar="FILE.csv", help="What is known of an unpaired one.")
@@ -59,9 +70,7 @@ __all__ = ["bounds", "read_counts"]
     show_default=True,
     help="How ends are found.",
 )
-@click.option(
-    "--backend", type=click.Choice(["highs", "cvxpy"]), default="highs", show_default=True, help="The solver."
-)
+@backend_option
 @click.option(
     "--program",
     type=click.Choice(["compact", "full"]),
@@ -69,23 +78,21 @@ __all__ = ["bounds", "read_counts"]
     show_default=True,
     help="What lp and milp solve where a quantity counts cells; full has a variable for every pair of groups.",
 )
-@click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
+@node_limit_option
 @click.option(
     "--arithmetic", type=click.Choice(["exact", "float"]), default="exact", show_default=True, help="Of ends."
 )
 @click.option(
     "--witness", type=click.Path(path_type=Path), metavar="FILE", help="Correspondences that attain the ends."
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture: .png, .svg or .pdf.")
+@certificate_option
+@plot_option
 @output_options
 @click.pass_context
 def bounds(
     context: click.Context,
     *,
-    records: Sequence[Path],
-    models: Sequence[str],
-    perturbed: Sequence[str],
-    clean: str,
+    choice: Choice,
     averages: Sequence[str],
     quantities: Sequence[str],
     levels: Sequence[str],
@@ -93,7 +100,6 @@ def bounds(
     denominator: str | None,
     average: str,
     per_class: bool,
-    strata: str | None,
     unpaired: bool,
     counts: Path | None,
     method: str,
@@ -102,6 +108,7 @@ def bounds(
     program: str,
     arithmetic: str,
     witness: Path | None,
+    certificate: Path | None,
     plot: Path | None,
     output: Output,
 ) -> None:
@@ -109,31 +116,21 @@ def bounds(
 
     RECORDS are Parquet or CSV files of prediction records. List options repeat, take commas and `all`.
     """
-    if not perturbed and not averages:
+    if not choice.perturbed and not averages:
         raise click.MissingParameter(ctx=context, param_type="option", param_hint="'--perturbed'")
-    if witness is not None:
-        check_output("--witness", witness, (".csv", ".parquet"))
-    if plot is not None:
-        from bounds.plots import SUFFIXES, require_matplotlib
-
-        check_output("--plot", plot, SUFFIXES)
-        require_matplotlib()
-    check_apart(
-        [("--witness", witness), ("--plot", plot), ("--out", output.out)],
-        [*(("RECORDS", path) for path in records), ("--counts", counts)],
-    )
+    output.check([*choice.inputs, ("--counts", counts)], witness=witness, plot=plot, certificate=certificate)
     if counts is not None and not unpaired:
         raise PairboundsError(
             "--counts", str(counts), "goes with --unpaired: paired records tell their counts", "leave it out"
         )
 
     from bounds import tables
+    from bounds.cli_certificate import certificate_file
     from bounds.cli_witness import WitnessFile
-    from bounds.records import load_records
 
-    source = load_records(list(records), strata=strata)
-    asked = sides(source, models, perturbed, clean)
-    averaged = {model: _averages(averages, model, source.conditions(model), clean) for model in asked}
+    source = choice.load()
+    asked = choice.sides(source)
+    averaged = {model: _averages(averages, model, source.conditions(model), choice.clean) for model in asked}
     needed = {
         model: list(dict.fromkeys([*conditions, *chain.from_iterable(averaged[model].values())]))
         for model, conditions in asked.items()
@@ -160,27 +157,32 @@ def bounds(
             "node_limit": node_limit,
             "program": program,
             "arithmetic": arithmetic,
-            "witness": witness is not None,
+            "witness": witness is not None or certificate is not None,
         },
     )
-    evaluations = chain.from_iterable(
-        source.evaluations(model, conditions, clean=clean, paired=not unpaired) for model, conditions in needed.items()
-    )
+    evaluations = choice.evaluations(source, needed, paired=not unpaired)
     tasks = chain.from_iterable(map(request.tasks, evaluations))
     intervals: list[Interval] = []
     notes: dict[tuple[str, str], Sequence[str]] = {}
     with contextlib.ExitStack() as stack:
         file = None if witness is None else stack.enter_context(WitnessFile.replacing(witness))
-        for evaluation, task in progress(tasks, lambda: pairs * request.tasks_a_pair, "intervals"):
+        proofs = None if certificate is None else stack.enter_context(certificate_file(certificate))
+        for evaluation, knowledge, task in progress(tasks, lambda: pairs * request.tasks_a_pair, "intervals"):
             notes[evaluation.model, evaluation.perturbed_condition] = evaluation.notes
             for interval in task():
-                intervals.append(interval if file is None else file.write(evaluation, interval))
+                if file is not None:
+                    file.write(evaluation, interval)
+                if proofs is not None:
+                    proofs.add(evaluation, knowledge, interval)
+                intervals.append(interval.without_matches())
     shown = [interval for interval in intervals if interval.perturbed in asked[interval.model]]
     intervals = shown + _means(intervals, averaged)
     if plot is not None:
         from bounds.plots import plot_intervals
 
         plot_intervals(intervals, plot)
+    if certificate is not None and averages:
+        note("--certificate: averages over conditions are not in it; the intervals that they average are")
     for text in request.left_out:
         note(text)
     output.write(
@@ -193,22 +195,41 @@ def bounds(
 
 def _averages(values: Sequence[str], model: str, conditions: Sequence[str], clean: str) -> dict[str, list[str]]:
     """Name -> conditions of each average asked for."""
-    from bounds.conditions import common_corruptions
-
     others = [condition for condition in conditions if condition != clean]
     found = {}
     for value in values:
         name, _, rest = value.partition("=")
-        common = common_corruptions(value)
-        if common is None and not (name and rest):
+        if value.startswith("corruptions/"):
+            name = rest = value
+        if not (name and rest):
             raise PairboundsError(
                 "--average-conditions", value, "is neither NAME=COND,COND nor corruptions/1 to 5", "name the conditions"
             )
         if name in conditions or name in found:
             taken = "names a condition" if name in conditions else "is given twice"
             raise PairboundsError("--average-conditions", name, taken, "choose another name")
-        found[name] = chosen("--average-conditions", common or [rest], others)
+        found[name] = _members(rest, others)
     return found
+
+
+def _members(value: str, conditions: Sequence[str]) -> list[str]:
+    """The conditions of one average, with the groups among them written out."""
+    from bounds.conditions import GROUPS
+
+    option = "--average-conditions"
+    whole = [group for group, members in GROUPS.items() if set(members) <= set(conditions)]
+    parts: list[str] = []
+    for part in [value] if value in conditions else [part.strip() for part in value.split(",")]:
+        if part.startswith("corruptions/") and part not in (*whole, *conditions):
+            missing = [member for member in GROUPS.get(part, ()) if member not in conditions]
+            rule = f"the records have no {missing[0]}" if missing else "unknown: a severity is 1 to 5"
+            way_out = f"the records hold {', '.join(whole)}" if whole else "name the conditions"
+            raise PairboundsError(option, part, rule, way_out)
+        parts += [part] if part in conditions else GROUPS.get(part, [part])
+    for part in parts:
+        if parts.count(part) > 1:
+            raise PairboundsError(option, part, "comes twice in one average", "name each condition once")
+    return chosen(option, parts, conditions)
 
 
 def _means(intervals: Sequence[Interval], averaged: Mapping[str, Mapping[str, Sequence[str]]]) -> list[Interval]:
@@ -253,8 +274,10 @@ class _Request:
     tasks_a_pair: int = 0
     left_out: list[str] = field(default_factory=list)
 
-    def tasks(self, evaluation: Evaluation) -> Iterator[tuple[Evaluation, Callable[[], list[Interval]]]]:
-        """For each (threshold, quantity, level) the evaluation with its acceptance, and a call that bounds it."""
+    def tasks(self, evaluation: Evaluation) -> Iterator[tuple[Evaluation, Knowledge, Callable[[], list[Interval]]]]:
+        """For each (threshold, quantity, level) the evaluation with its acceptance, what is known, and a call that
+        bounds the quantity.
+        """
         from bounds.knowledge import know
         from bounds.solve import bound, per_class
 
@@ -272,13 +295,14 @@ class _Request:
             known = [know(at, level, **given) for level in levels]
             self.tasks_a_pair = len(self.acceptance) * len(quantities) * len(levels)
             for quantity, knowledge in product(quantities, known):
-                yield at, partial(per_class if self.per_class else pooled, at, quantity, knowledge, **self.options)
+                find = partial(per_class if self.per_class else pooled, at, quantity, knowledge, **self.options)
+                yield at, knowledge, find
 
     def _levels(self, evaluation: Evaluation, given: Mapping[str, Any], *, tell: bool) -> list[str]:
         from bounds.knowledge import Level
 
         names = chosen("--knowledge", self.levels, list(Level))
-        if evaluation.paired or "all" not in split(self.levels):
+        if evaluation.paired or not is_all("--knowledge", split(self.levels)):
             return names
         usable = [Level.MARGINALS.value]
         if "retained_correct" in given:
@@ -307,6 +331,8 @@ def read_counts(path: Path, classes: Sequence[str | int]) -> dict[str, npt.NDArr
     """
     import numpy as np
 
+    from bounds.exact import whole_number
+
     name = path.name
     try:
         reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
@@ -329,11 +355,11 @@ def read_counts(path: Path, classes: Sequence[str | int]) -> dict[str, npt.NDArr
             raise CountError("class", class_name, f"not in the records ({name}, line {line})", "name each class once")
         for column in wanted:
             text = (row[column] or "").strip()
-            if not re.fullmatch("[0-9]{1,18}", text):
+            if (count := whole_number(text)) is None:
                 raise CountError(column, text, f"not a whole number ({name}, line {line})", "give a count such as 12")
             if counts[column][index[class_name]] >= 0:
                 raise CountError("class", class_name, f"named twice ({name}, line {line})", "name each class once")
-            counts[column][index[class_name]] = int(text)
+            counts[column][index[class_name]] = count
     missing = [str(class_name) for class_name, k in zip(classes, counts["retained_correct"], strict=True) if k < 0]
     if missing:
         raise CountError("class", missing[0], f"has no row in {name}", "name each class once")

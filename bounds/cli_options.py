@@ -16,9 +16,23 @@ import click
 
 from bounds.cli import emit
 from bounds.errors import PairboundsError, printable
-from bounds.files import check_output
+from bounds.files import check_apart, check_output
 
-__all__ = ["Output", "chosen", "json_text", "note", "output_options", "progress", "split"]
+__all__ = [
+    "Output",
+    "average_option",
+    "backend_option",
+    "chosen",
+    "denominator_option",
+    "is_all",
+    "json_text",
+    "node_limit_option",
+    "note",
+    "output_options",
+    "plot_option",
+    "progress",
+    "split",
+]
 
 T = TypeVar("T")
 
@@ -42,6 +56,36 @@ class Output:
     as_json: bool
     format: str | None
     out: Path | None
+
+    def check(
+        self,
+        inputs: Iterable[tuple[str, Path | None]],
+        *,
+        witness: Path | None = None,
+        plot: Path | None = None,
+        certificate: Path | None = None,
+    ) -> None:
+        """Check, before long work, that the files asked for can be written and replace none that is read.
+
+        Args:
+            inputs: what is read, as `bounds.files.check_apart` takes it.
+            witness, plot, certificate: what is written besides `out`.
+
+        Raises:
+            PairboundsError: if one cannot.
+            MissingExtraError: if there is a picture to draw and no matplotlib.
+        """
+        if witness is not None:
+            check_output("--witness", witness, (".csv", ".parquet"))
+        if plot is not None:
+            from bounds.plots import SUFFIXES, require_matplotlib
+
+            check_output("--plot", plot, SUFFIXES)
+            require_matplotlib()
+        if certificate is not None:
+            check_output("--certificate", certificate, (".json",))
+        outputs = [("--witness", witness), ("--plot", plot), ("--certificate", certificate), ("--out", self.out)]
+        check_apart(outputs, inputs)
 
     def write(
         self,
@@ -80,6 +124,23 @@ class Output:
             tables.write_text(text, self.out)
 
 
+average_option = click.option(
+    "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
+)
+backend_option = click.option(
+    "--backend", type=click.Choice(["highs", "cvxpy"]), default="highs", show_default=True, help="The solver."
+)
+denominator_option = click.option(
+    "--denominator", metavar="D", help="What rates are taken over  [default: the quantity's own]"
+)
+node_limit_option = click.option(
+    "--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program."
+)
+plot_option = click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture: .png, .svg or .pdf."
+)
+
+
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--json`, `--format` and `--out`, handed to the verb as one `output`."""
 
@@ -115,10 +176,10 @@ def chosen(option: str, values: Sequence[str], known: Sequence[str]) -> list[str
     """The names asked for among the known ones; `all` means every one.
 
     Raises:
-        PairboundsError: if one is unknown, naming those that come near it.
+        PairboundsError: if one is unknown, naming those that come near it, or `all` is not alone.
     """
     names = split(values, known)
-    if "all" in names:
+    if is_all(option, names):
         return list(known)
     for name in names:
         if name not in known:
@@ -126,6 +187,18 @@ def chosen(option: str, values: Sequence[str], known: Sequence[str]) -> list[str
             more = " …" if len(near) < len(known) else ""
             raise PairboundsError(option, name, "unknown", f"choose among {', '.join(near)}{more}, or all")
     return names
+
+
+def is_all(option: str, names: Sequence[str]) -> bool:
+    """Whether the names are the one word `all`.
+
+    Raises:
+        PairboundsError: if they are that and others.
+    """
+    if "all" in names and len(names) > 1:
+        others = ", ".join(name for name in names if name != "all")
+        raise PairboundsError(option, "all", f"cannot go with {others}", "give all, or the names")
+    return "all" in names
 
 
 def progress(tasks: Iterable[T], total: Callable[[], int], label: str) -> Iterator[T]:

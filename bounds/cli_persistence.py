@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, note, output_options, progress
-from bounds.cli_records import Acceptance, acceptance_options, record_options, sides, usable_quantities
-from bounds.files import check_apart
+from bounds.cli_options import (
+    Output,
+    average_option,
+    denominator_option,
+    node_limit_option,
+    note,
+    output_options,
+    progress,
+)
+from bounds.cli_records import Acceptance, Choice, acceptance_options, record_options, usable_quantities
 
 if TYPE_CHECKING:
     from bounds.persistence import Gain
@@ -24,19 +30,13 @@ __all__ = ["gain_text", "persistence"]
 @record_options()
 @click.option("--quantity", "quantities", multiple=True, metavar="Q", help="Quantities  [default: all]")
 @acceptance_options
-@click.option("--denominator", metavar="D", help="What rates are taken over  [default: the quantity's own]")
-@click.option(
-    "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
-)
-@click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
+@denominator_option
+@average_option
+@node_limit_option
 @output_options
 def persistence(
     *,
-    records: Sequence[Path],
-    models: Sequence[str],
-    perturbed: Sequence[str],
-    clean: str,
-    strata: str | None,
+    choice: Choice,
     quantities: Sequence[str],
     acceptance: Acceptance,
     denominator: str | None,
@@ -48,20 +48,14 @@ def persistence(
 
     RECORDS are Parquet or CSV files of prediction records. List options repeat, take commas and `all`.
     """
-    check_apart([("--out", output.out)], [("RECORDS", path) for path in records])
+    output.check(choice.inputs)
 
     from bounds import tables
     from bounds.persistence import persistence_gain
-    from bounds.records import load_records
 
-    source = load_records(list(records), strata=strata)
-    asked = sides(source, models, perturbed, clean)
-    evaluations = (
-        at
-        for model, conditions in asked.items()
-        for evaluation in source.evaluations(model, conditions, clean=clean)
-        for at in acceptance.of(evaluation)
-    )
+    source = choice.load()
+    asked = choice.sides(source)
+    evaluations = (at for evaluation in choice.evaluations(source, asked) for at in acceptance.of(evaluation))
     gains: list[Gain] = []
     told: list[str] = []
     total = sum(map(len, asked.values())) * len(acceptance)

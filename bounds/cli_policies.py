@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, chosen, output_options, progress
-from bounds.cli_records import record_options
+from bounds.cli_options import Output, backend_option, chosen, node_limit_option, output_options, progress
+from bounds.cli_records import Choice, record_options
 from bounds.errors import PairboundsError
-from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
     from bounds.cli_witness import PairFile
-    from bounds.policies import Comparison, Difference
+    from bounds.policies import Comparison, Difference, PolicyCost
     from bounds.policy import Policy
     from bounds.records import Records
 
@@ -48,10 +47,8 @@ PAIR_ALIGN = ("left", "left", "left", "right", "right", "left", "left")
     show_default=True,
     help="Levels of knowledge.",
 )
-@click.option(
-    "--backend", type=click.Choice(["highs", "cvxpy"]), default="highs", show_default=True, help="The solver."
-)
-@click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
+@backend_option
+@node_limit_option
 @click.option(
     "--witness",
     type=click.Path(path_type=Path),
@@ -63,11 +60,7 @@ PAIR_ALIGN = ("left", "left", "left", "right", "right", "left", "left")
 def policies(
     *,
     policies_file: Path,
-    records: Sequence[Path],
-    models: Sequence[str],
-    perturbed: Sequence[str],
-    clean: str,
-    strata: str | None,
+    choice: Choice,
     levels: Sequence[str],
     backend: str,
     node_limit: int | None,
@@ -80,18 +73,7 @@ def policies(
     POLICIES.toml holds the policies, RECORDS are Parquet or CSV files of prediction records. List options repeat, take
     commas and `all`. There is one comparison for each --model (of the policies that name none), condition and level.
     """
-    if witness is not None:
-        check_output("--witness", witness, (".csv", ".parquet"))
-    if plot is not None:
-        from bounds.plots import SUFFIXES, require_matplotlib
-
-        check_output("--plot", plot, SUFFIXES)
-        require_matplotlib()
-
-    check_apart(
-        [("--witness", witness), ("--plot", plot), ("--out", output.out)],
-        [("POLICIES.toml", policies_file), *(("RECORDS", path) for path in records)],
-    )
+    output.check([("POLICIES.toml", policies_file), *choice.inputs], witness=witness, plot=plot)
 
     from bounds import tables
     from bounds.cli_witness import pair_file
@@ -100,15 +82,15 @@ def policies(
     from bounds.policy import load_policies
 
     asked = load_policies(policies_file)
-    opened = open_records(asked, list(records), strata)
-    scopes = _scopes(asked, next(iter(opened.values())), models, perturbed, clean)
+    opened = open_records(asked, list(choice.files), choice.strata)
+    scopes = _scopes(asked, next(iter(opened.values())), choice)
     known = chosen("--knowledge", levels, list(Level))
     options = {"backend": backend, "node_limit": node_limit, "witnesses": witness is not None}
     comparisons: list[Comparison] = []
     with contextlib.ExitStack() as stack:
         file = None if witness is None else stack.enter_context(pair_file(witness, WITNESS_COLUMNS))
         total = len(known) * sum(len(conditions) for _, conditions in scopes)
-        for task in progress(_tasks(asked, opened, scopes, clean, known, options), lambda: total, "comparisons"):
+        for task in progress(_tasks(asked, opened, scopes, choice.clean, known, options), lambda: total, "comparisons"):
             comparison = task()
             comparisons.append(comparison if file is None else _written(file, comparison))
     if plot is not None:
@@ -125,9 +107,7 @@ def policies(
     )
 
 
-def _scopes(
-    asked: Sequence[Policy], source: Records, models: Sequence[str], perturbed: Sequence[str], clean: str
-) -> list[tuple[str | None, list[str]]]:
+def _scopes(asked: Sequence[Policy], source: Records, choice: Choice) -> list[tuple[str | None, list[str]]]:
     """The model of the policies that name none, with the conditions that all models of the comparison have.
 
     Raises:
@@ -136,13 +116,13 @@ def _scopes(
     from bounds.policies import model_of, shared_conditions
 
     open_ended = [policy for policy in asked if policy.model is None]
-    if models and not open_ended:
-        raise PairboundsError("--model", ", ".join(models), "every policy names its model", "leave it out")
+    if choice.models and not open_ended:
+        raise PairboundsError("--model", ", ".join(choice.models), "every policy names its model", "leave it out")
     found = []
-    for model in chosen("--model", models, source.models) if models else [None]:
+    for model in chosen("--model", choice.models, source.models) if choice.models else [None]:
         used = [model_of(policy, model, source.models) for policy in asked]
-        conditions = shared_conditions(source, used, clean)
-        found.append((model, chosen("--perturbed", perturbed, conditions)))
+        conditions = shared_conditions(source, used, choice.clean)
+        found.append((model, chosen("--perturbed", choice.perturbed, conditions)))
     return found
 
 
@@ -206,35 +186,29 @@ def _scope(comparison: Comparison) -> dict[str, str]:
     return {"perturbed": comparison.perturbed, "knowledge": comparison.knowledge}
 
 
-def _cost_rows(comparisons: Sequence[Comparison], *, scope: bool = False) -> list[dict[str, str]]:
-    from bounds.tables import outward
+def _end_columns(part: PolicyCost | Difference) -> dict[str, str]:
+    from bounds.tables import ends_text
 
+    lower, upper = ends_text(part.lower, part.upper)
+    return {"lower": lower, "upper": upper, "ends": "sharp" if part.sharp else "outer"}
+
+
+def _cost_rows(comparisons: Sequence[Comparison], *, scope: bool = False) -> list[dict[str, str]]:
     return [
-        (_scope(comparison) if scope else {})
-        | {
-            "policy": cost.policy,
-            "model": cost.model,
-            "lower": outward(cost.lower, up=False),
-            "upper": outward(cost.upper, up=True),
-            "ends": "sharp" if cost.sharp else "outer",
-        }
+        (_scope(comparison) if scope else {}) | {"policy": cost.policy, "model": cost.model, **_end_columns(cost)}
         for comparison in comparisons
         for cost in comparison.costs
     ]
 
 
 def _pair_rows(comparisons: Sequence[Comparison], *, scope: bool = False) -> list[dict[str, str]]:
-    from bounds.tables import outward
-
     return [
         (_scope(comparison) if scope else {})
         | {
             "first": pair.first,
             "costs": pair.relation or "?",
             "second": pair.second,
-            "lower": outward(pair.lower, up=False),
-            "upper": outward(pair.upper, up=True),
-            "ends": "sharp" if pair.sharp else "outer",
+            **_end_columns(pair),
             "ordered": pair.ordered,
         }
         for comparison in comparisons

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bounds.cli_options import chosen, split
+from bounds.cli_options import chosen, is_all, split
 from bounds.errors import PairboundsError, QuantityError
 
 if TYPE_CHECKING:
@@ -21,11 +21,70 @@ if TYPE_CHECKING:
 
 DEFAULT_QUANTITIES = ("lost-acceptance", "gained-acceptance", "mean-probability-decrease")
 
-__all__ = ["Acceptance", "acceptance_options", "record_options", "sides", "usable_quantities"]
+__all__ = ["Acceptance", "Choice", "acceptance_options", "record_options", "usable_quantities"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which records are asked for: files, models, conditions, and the column of their classes."""
+
+    files: Sequence[Path]
+    models: Sequence[str]
+    perturbed: Sequence[str]
+    clean: str
+    strata: str | None
+
+    @property
+    def inputs(self) -> list[tuple[str, Path | None]]:
+        """The files, as `Output.check` takes them."""
+        return [("RECORDS", path) for path in self.files]
+
+    def load(self) -> Records:
+        """The records of all files."""
+        from bounds.records import load_records
+
+        return load_records(list(self.files), strata=self.strata)
+
+    def sides(self, source: Records) -> dict[str, list[str]]:
+        """Model -> perturbed conditions asked for.
+
+        Raises:
+            PairboundsError: if a name is unknown, or none can be chosen.
+        """
+        if not self.models and len(source.models) > 1:
+            raise PairboundsError(
+                "--model",
+                None,
+                f"the records hold {len(source.models)}",
+                f"choose among {', '.join(source.models)}, or all",
+            )
+        found = {}
+        for model in chosen("--model", self.models, source.models) if self.models else source.models:
+            conditions = source.conditions(model)
+            if self.clean not in conditions:
+                raise PairboundsError(
+                    "--clean", self.clean, f"{model} has no such records", f"it has {', '.join(conditions)}"
+                )
+            others = [condition for condition in conditions if condition != self.clean]
+            if not others:
+                raise PairboundsError(
+                    "--perturbed", None, f"{model} has records of {self.clean!r} only", "add perturbed ones"
+                )
+            found[model] = chosen("--perturbed", self.perturbed, others)
+        return found
+
+    def evaluations(
+        self, source: Records, asked: Mapping[str, Sequence[str]], *, paired: bool = True
+    ) -> Iterator[Evaluation]:
+        """The evaluation of each model and condition of `sides`, in order."""
+        for model, conditions in asked.items():
+            yield from source.evaluations(model, conditions, clean=self.clean, paired=paired)
 
 
 def record_options(*, perturbed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add RECORDS, `--model`, `--perturbed` (required unless told otherwise), `--clean` and `--strata`."""
+    """Add RECORDS, `--model`, `--perturbed` (required unless told otherwise), `--clean` and `--strata`, handed to the
+    verb as one `choice`.
+    """
     options = (
         click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path)),
         click.option("--model", "models", multiple=True, metavar="M", help="Models; needed where there are several."),
@@ -33,7 +92,23 @@ def record_options(*, perturbed: bool = True) -> Callable[[Callable[..., Any]], 
         click.option("--clean", default="clean", show_default=True, metavar="COND", help="The clean condition."),
         click.option("--strata", metavar="COLUMN", help="Column that holds the classes  [default: label]"),
     )
-    return lambda function: functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), function)
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(
+            *args: Any,
+            records: Sequence[Path],
+            models: Sequence[str],
+            perturbed: Sequence[str],
+            clean: str,
+            strata: str | None,
+            **kwargs: Any,
+        ) -> Any:
+            return function(*args, choice=Choice(records, models, perturbed, clean, strata), **kwargs)
+
+        return functools.reduce(lambda inner, option: option(inner), reversed(options), wrapped)
+
+    return decorated
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,31 +175,6 @@ def acceptance_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def sides(source: Records, models: Sequence[str], perturbed: Sequence[str], clean: str) -> dict[str, list[str]]:
-    """Model -> perturbed conditions asked for.
-
-    Raises:
-        PairboundsError: if a name is unknown, or none can be chosen.
-    """
-    if not models and len(source.models) > 1:
-        raise PairboundsError(
-            "--model",
-            None,
-            f"the records hold {len(source.models)}",
-            f"choose among {', '.join(source.models)}, or all",
-        )
-    found = {}
-    for model in chosen("--model", models, source.models) if models else source.models:
-        conditions = source.conditions(model)
-        if clean not in conditions:
-            raise PairboundsError("--clean", clean, f"{model} has no such records", f"it has {', '.join(conditions)}")
-        others = [condition for condition in conditions if condition != clean]
-        if not others:
-            raise PairboundsError("--perturbed", None, f"{model} has records of {clean!r} only", "add perturbed ones")
-        found[model] = chosen("--perturbed", perturbed, others)
-    return found
-
-
 def usable_quantities(
     names: Sequence[str], evaluation: Evaluation, denominator: str | None
 ) -> tuple[list[Quantity], list[str]]:
@@ -136,7 +186,7 @@ def usable_quantities(
     from bounds.quantities import QUANTITIES
 
     found = [QUANTITIES[name] for name in chosen("--quantity", names or DEFAULT_QUANTITIES, list(QUANTITIES))]
-    if names and "all" not in split(names):
+    if names and not is_all("--quantity", split(names)):
         return found, []
     both = (evaluation.clean, evaluation.perturbed)
     refused: dict[str, list[str]] = {}

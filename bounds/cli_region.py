@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, chosen, output_options, progress
-from bounds.cli_records import Acceptance, acceptance_options, record_options, sides
+from bounds.cli_options import Output, average_option, chosen, node_limit_option, output_options, plot_option, progress
+from bounds.cli_records import Acceptance, Choice, acceptance_options, record_options
 from bounds.errors import QuantityError
-from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
     from bounds.regions import Region
@@ -30,20 +28,14 @@ __all__ = ["region"]
 )
 @acceptance_options
 @click.option("--denominator", metavar="D", help="What both are taken over  [default: each quantity's own]")
-@click.option(
-    "--average", type=click.Choice(["micro", "macro"]), default="micro", show_default=True, help="Over classes."
-)
+@average_option
 @click.option("--class", "class_text", metavar="NAME", help="One class instead of all.")
-@click.option("--node-limit", type=click.IntRange(min=0), metavar="N", help="Branch-and-bound nodes of one program.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Picture: .png, .svg or .pdf.")
+@node_limit_option
+@plot_option
 @output_options
 def region(
     *,
-    records: Sequence[Path],
-    models: Sequence[str],
-    perturbed: Sequence[str],
-    clean: str,
-    strata: str | None,
+    choice: Choice,
     first: str,
     second: str,
     levels: Sequence[str],
@@ -59,25 +51,16 @@ def region(
 
     RECORDS are Parquet or CSV files of prediction records. List options repeat, take commas and `all`.
     """
-    if plot is not None:
-        from bounds.plots import SUFFIXES, require_matplotlib
-
-        check_output("--plot", plot, SUFFIXES)
-        require_matplotlib()
-
-    check_apart([("--plot", plot), ("--out", output.out)], [("RECORDS", path) for path in records])
+    output.check(choice.inputs, plot=plot)
 
     from bounds import tables
     from bounds.knowledge import Level
-    from bounds.records import load_records
     from bounds.regions import joint_region
 
     known = chosen("--knowledge", levels or (Level.CLASSWISE,), [Level.CLASSWISE, Level.FIVE_STATE])
-    source = load_records(list(records), strata=strata)
-    asked = sides(source, models, perturbed, clean)
-    evaluations = chain.from_iterable(
-        source.evaluations(model, conditions, clean=clean) for model, conditions in asked.items()
-    )
+    source = choice.load()
+    asked = choice.sides(source)
+    evaluations = choice.evaluations(source, asked)
     found: list[Region] = []
     for evaluation in progress(evaluations, lambda: sum(map(len, asked.values())), "conditions"):
         class_name = None if class_text is None else _class(class_text, evaluation.classes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -60,14 +59,13 @@ class WitnessFile:
         with pair_file(path, COLUMNS) as file:
             yield cls(file)
 
-    def write(self, evaluation: Evaluation, interval: Interval) -> Interval:
-        """Write the pairs of both ends; the interval is given back without them."""
+    def write(self, evaluation: Evaluation, interval: Interval) -> None:
+        """Write the pairs of both ends."""
         if interval.class_name is not None:
             evaluation = evaluation.select([evaluation.classes.index(interval.class_name)])
         for name, end in (("lower", interval.low), ("upper", interval.high)):
             if end.match is not None:
                 self._file(_pairs(evaluation, interval, name, end.match))
-        return replace(interval, low=replace(interval.low, match=None), high=replace(interval.high, match=None))
 
 
 def _pairs(evaluation: Evaluation, interval: Interval, name: str, match: npt.NDArray[np.int64]) -> pl.DataFrame:

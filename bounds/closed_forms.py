@@ -20,7 +20,6 @@ __all__ = [
     "correct_correct_range",
     "feasible_correct_correct",
     "kept_changed_range",
-    "kept_persistent_range",
     "marked_row_range",
     "most_other_rows_ratio",
     "persistent_kept_errors",
@@ -174,12 +173,15 @@ def wrong_pairs(images: Counts, clean_correct: Counts, perturbed_correct: Counts
 def persistent_range(wrong: Counts, tightest: Counts, common: Counts, xp: Any = np) -> tuple[Counts, Counts]:
     """Least and greatest number of persistent-wrong pairs given k; both are attained, but there are holes between.
 
+    Of kept, persistent accepted errors too (C13), with the accepted errors e_l and e'_l in place of w_l and w'_l, while
+    W and W' stay.
+
     Args:
         wrong: m, the images wrong on both sides.
         tightest: min over wrong classes of (W - w_l) + (W' - w'_l), at least 0; W + W' where there are none.
         common: sum over wrong classes of min(w_l, w'_l).
 
-    Claim: feasible_persistent (C5).
+    Claim: feasible_persistent (C5), transition_counts (C13).
 
     >>> [int(end) for end in persistent_range(2, 2, 2)]
     [0, 2]
@@ -202,18 +204,6 @@ def persistent_lower_share(
     1
     """
     return xp.maximum(0, -((total - clean_wrong - perturbed_wrong - wrong - persistent) // 2))
-
-
-def kept_persistent_range(wrong: Counts, tightest: Counts, common: Counts, xp: Any = np) -> tuple[Counts, Counts]:
-    """Least and greatest number of kept, persistent accepted errors given k; both attained, with holes between.
-
-    Args:
-        wrong: m; tightest: min over classes of (W - e_l) + (W' - e'_l); common: sum of min(e_l, e'_l), where e_l and
-            e'_l are the accepted errors that predict l.
-
-    Claim: transition_counts (C13).
-    """
-    return persistent_range(wrong, tightest, common, xp)
 
 
 def kept_changed_range(

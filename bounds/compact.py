@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bounds import backends
 from bounds.compact_program import LinearProgram, Structure, expand, structure_of
-from bounds.correspondences import Optimum, consistent, states
+from bounds.correspondences import Optimum, check_answer, states
 from bounds.errors import BackendError, QuantityError, RecordError, SolverError
 from bounds.evaluation import Evaluation, Side
 from bounds.knowledge import Knowledge, Level
@@ -209,7 +209,7 @@ class _Solved:
         bound: one number a block, or None where nothing is proven.
         x: int64, a point; None where a block has none.
         value: what x is worth in each block.
-        proof: the weakest.
+        proofs: why `bound` holds, one a block.
         integer_steps: how many blocks went through branch and bound.
         nodes, solver: as in `Optimum`.
         match: the correspondence of `x`, once it was built.
@@ -219,7 +219,7 @@ class _Solved:
     bound: list[Fraction] | None
     x: Ints | None
     value: list[int]
-    proof: Proof | None
+    proofs: list[Proof | None]
     integer_steps: int
     nodes: int
     solver: str
@@ -234,13 +234,13 @@ def _solve(
     if not len(objective):
         empty = np.zeros(0, dtype=np.int64)
         if conditions.violated(empty).any():
-            return _Solved(Status.INFEASIBLE, None, None, [], None, 0, 0, NO_SOLVER)
-        return _Solved(Status.OPTIMAL, [Fraction(0)] * blocks, empty, [0] * blocks, "dual", 0, 0, NO_SOLVER)
+            return _Solved(Status.INFEASIBLE, None, None, [], [], 0, 0, NO_SOLVER)
+        return _Solved(Status.OPTIMAL, [Fraction(0)] * blocks, empty, [0] * blocks, ["dual"] * blocks, 0, 0, NO_SOLVER)
     answer = solver.solve(LinearProgram(objective, structure.block, conditions.constraints, integral=False))
     if answer.status in (Status.INFEASIBLE, Status.INFEASIBLE_OR_UNBOUNDED):
-        return _Solved(Status.INFEASIBLE, None, None, [], None, 0, 0, answer.solver)
+        return _Solved(Status.INFEASIBLE, None, None, [], [], 0, 0, answer.solver)
     if answer.x is None or answer.duals is None:
-        return _Solved(answer.status, None, None, [], None, 0, 0, answer.solver)
+        return _Solved(answer.status, None, None, [], [], 0, 0, answer.solver)
     bound = _bounds(structure, objective, answer.duals)
     x = np.rint(answer.x)
     broken = np.zeros(blocks, dtype=bool)
@@ -250,10 +250,10 @@ def _solve(
     value = _by_block(structure.block, objective * x, blocks)
     if relaxed:
         point = None if broken.any() else x
-        return _Solved(Status.OPTIMAL, bound, point, value, "dual", 0, 0, answer.solver)
+        return _Solved(Status.OPTIMAL, bound, point, value, ["dual"] * blocks, 0, 0, answer.solver)
     bound = [Fraction(math.floor(b)) for b in bound]
     still_open = [b for b in range(blocks) if broken[b] or value[b] < bound[b]]
-    solved = _Solved(Status.OPTIMAL, bound, x, value, "dual", len(still_open), 0, answer.solver)
+    solved = _Solved(Status.OPTIMAL, bound, x, value, ["dual"] * blocks, len(still_open), 0, answer.solver)
     for b in still_open:
         if not _integer_step(structure, objective, solver, node_limit, b, solved, None if broken[b] else value[b]):
             break
@@ -284,7 +284,7 @@ def _integer_step(
     solved.nodes += answer.nodes
     assert solved.bound is not None
     if answer.status in (Status.INFEASIBLE, Status.INFEASIBLE_OR_UNBOUNDED):
-        solved.status, solved.bound, solved.x, solved.proof = Status.INFEASIBLE, None, None, None
+        solved.status, solved.bound, solved.x = Status.INFEASIBLE, None, None
         return False
     if answer.x is not None:
         x = np.rint(answer.x).astype(np.int64)
@@ -300,7 +300,7 @@ def _integer_step(
     if best is None:
         solved.x = None
     elif answer.status is Status.OPTIMAL and best < solved.bound[block] and _resolved(structure, own, block):
-        solved.bound[block], solved.proof = Fraction(best), "branch and bound"
+        solved.bound[block], solved.proofs[block] = Fraction(best), "branch and bound"
     if answer.status is not Status.OPTIMAL and (best is None or best < solved.bound[block]):
         solved.status = answer.status
     return True
@@ -363,9 +363,8 @@ def _read(
     Raises:
         SolverError: if the correspondence has not the value or the counts of the program's point.
     """
-    bound = attained = None
-    if solved.bound is not None:
-        bound = asked.constant + _total(asked.step, solved.bound)
+    bound = None if solved.bound is None else asked.constant + _total(asked.step, solved.bound)
+    attained = None
     if solved.x is not None and solved.match is None:
         dense = np.zeros(structure.dense_size, dtype=np.int64)
         dense[structure.dense] = solved.x
@@ -373,22 +372,8 @@ def _read(
     if solved.match is not None:
         attained = _value(evaluation, structure, asked, solved.match)
         expected = asked.constant + _total(asked.step, solved.value)
-        if attained != expected or not consistent(evaluation, knowledge, solved.match):
-            raise SolverError(
-                "correspondence",
-                None,
-                "its exact value or counts differ from the program's",
-                "report it, with the records if they may be shared",
-            )
-    return Optimum(
-        status=solved.status,
-        bound=bound,
-        attained=attained,
-        match=solved.match,
-        proof=solved.proof,
-        nodes=solved.nodes,
-        solver=solved.solver,
-    )
+        check_answer(evaluation, knowledge, solved.match, attained, expected)
+    return Optimum(solved.status, bound, tuple(solved.proofs), solved.nodes, solved.solver, attained, solved.match)
 
 
 def _total(steps: Sequence[Fraction], amounts: Sequence[Fraction | int]) -> Fraction:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,22 +14,20 @@ from bounds.errors import QuantityError
 from bounds.interval import Averaged, Denominator, End, Interval
 from bounds.records import COMMON_CORRUPTIONS
 
-__all__ = ["average_over_conditions", "common_corruptions"]
+__all__ = ["GROUPS", "average_over_conditions"]
 
 SAME = ("quantity", "knowledge", "average", "model", "clean", "threshold", "coverage", "class_name", "unit")
 """What the intervals of one average have in common, besides the denominator's name."""
 
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        f"corruptions/{severity}": tuple(f"{corruption}/{severity}" for corruption in COMMON_CORRUPTIONS)
+        for severity in range(1, 6)
+    }
+)
+"""Short names: `corruptions/3` stands for the 15 common corruptions at severity 3."""
+
 _WEAKEST = ("paired", "closed form", "dual", "enumeration", "branch and bound")
-
-
-def common_corruptions(name: str) -> tuple[str, ...] | None:
-    """The conditions that `corruptions/SEVERITY` stands for, the 15 common ones; None for any other name.
-
-    >>> common_corruptions("corruptions/3")[:2], common_corruptions("fog/3")
-    (('gaussian_noise/3', 'shot_noise/3'), None)
-    """
-    severity = re.fullmatch("corruptions/([1-5])", name)
-    return None if severity is None else tuple(f"{corruption}/{severity[1]}" for corruption in COMMON_CORRUPTIONS)
 
 
 def average_over_conditions(intervals: Sequence[Interval], name: str) -> Interval:

@@ -21,8 +21,8 @@ from bounds import backends
 from bounds.errors import BackendError, QuantityError, RecordError, SolverError
 from bounds.evaluation import Evaluation
 from bounds.knowledge import Knowledge, Level
-from bounds.program import Block, Exact, Program, Row, Status
-from bounds.refinement import NO_SOLVER, Proof, enumerated, integer, relaxed
+from bounds.program import Block, Exact, Program, Row
+from bounds.refinement import Outcome, enumerated, integer, relaxed, summed
 
 __all__ = [
     "METHODS",
@@ -30,6 +30,7 @@ __all__ = [
     "Objective",
     "Optimum",
     "Plan",
+    "check_answer",
     "consistent",
     "optimise",
     "pair_state",
@@ -68,32 +69,15 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Optimum:
-    """The end of an interval of sums, as far as a program could settle it.
+class Optimum(Outcome):
+    """An `Outcome` with its correspondence.
 
     Attributes:
-        status: how the runs ended, the worst over the classes.
-        bound: exact; no correspondence consistent with the knowledge goes beyond. None where nothing is proven.
-        attained: the exact value of `match`, or None.
-        match: int64 of shape (N,), a correspondence consistent with the knowledge, as in `bounds.evaluation`.
-        proof: why nothing goes beyond `bound`: "dual" (exact multipliers), "enumeration" or "branch and bound" (the
-            solver's word).
-        nodes: branch-and-bound nodes, or correspondences enumerated.
-        solver: name and version.
+        match: int64 of shape (N,), a correspondence consistent with the knowledge, as in `bounds.evaluation`, whose
+            value is `attained`; None where none is known.
     """
 
-    status: Status
-    bound: Fraction | None
-    attained: Fraction | None
     match: Ints | None
-    proof: Proof | None
-    nodes: int
-    solver: str
-
-    @property
-    def sharp(self) -> bool:
-        """Whether the bound is attained."""
-        return self.bound is not None and self.bound == self.attained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,29 +159,29 @@ def optimise(
             clean, perturbed = planned.match(found.x)
             match[clean] = perturbed
             values.append(sign * planned.program.value(found.x))
-    bounds = [sign * found.bound for found in settled if found.bound is not None]
-    proven, complete = len(bounds) == len(settled), len(values) == len(settled)
-    attained = value(evaluation, objective, match) if complete else None
-    if complete and (attained != sum(values) or not consistent(evaluation, knowledge, match)):
+    if len(values) < len(settled):
+        return Optimum(*summed(settled, sign), None, None)
+    attained = value(evaluation, objective, match)
+    check_answer(evaluation, knowledge, match, attained, sum(values))
+    return Optimum(*summed(settled, sign), attained, match)
+
+
+def check_answer(
+    evaluation: Evaluation, knowledge: Knowledge, match: Ints, attained: Fraction, expected: Fraction | int
+) -> None:
+    """Raise `SolverError` unless a program's correspondence has the counts known and the value of the program's point.
+
+    Args:
+        attained: its exact value, from the records.
+        expected: what the program's point is worth.
+    """
+    if attained != expected or not consistent(evaluation, knowledge, match):
         raise SolverError(
             "correspondence",
             None,
             "its exact value or counts differ from the program's",
             "report it, with the records if they may be shared",
         )
-    return Optimum(
-        status=max((found.status for found in settled), key=_WORST.index, default=Status.OPTIMAL),
-        bound=sum(bounds, Fraction(0)) if proven else None,
-        attained=attained,
-        match=match if complete else None,
-        proof=max((found.proof for found in settled), key=_WEAKEST.index, default="dual") if proven else None,
-        nodes=sum(found.nodes for found in settled),
-        solver=next((found.solver for found in settled if found.solver != NO_SOLVER), NO_SOLVER),
-    )
-
-
-_WORST = (Status.OPTIMAL, Status.LIMIT, Status.INFEASIBLE)
-_WEAKEST: tuple[Proof | None, ...] = ("dual", "enumeration", "branch and bound")
 
 
 def value(evaluation: Evaluation, objective: Objective, match: Ints) -> Fraction:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
 from bounds.errors import QuantityError, RecordError
 from bounds.evaluation import Coverage, Evaluation
+from bounds.exact import exact_number
 
 __all__ = ["at_coverage", "at_every_threshold", "coverage_share", "threshold_for_coverage"]
 
@@ -25,15 +26,14 @@ def coverage_share(coverage: str | float | Decimal) -> Fraction:
     Fraction(4, 5)
     """
     text = str(coverage).strip()
+    way_out = "give a decimal such as 0.8"
     try:
-        decimal = Decimal(text)
-    except InvalidOperation:
-        decimal = Decimal("nan")
-    if not decimal.is_finite() or not 0 < decimal <= 1:
-        raise QuantityError(
-            "coverage", text, "a share of the clean images lies in (0, 1]", "give a decimal such as 0.8"
-        )
-    return Fraction(decimal)
+        share = exact_number(coverage)
+    except ValueError as error:
+        raise QuantityError("coverage", text, str(error), way_out) from None
+    if not 0 < share <= 1:
+        raise QuantityError("coverage", text, "a share of the clean images lies in (0, 1]", way_out)
+    return share
 
 
 def threshold_for_coverage(evaluation: Evaluation, coverage: str | float | Decimal) -> str:

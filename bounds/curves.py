@@ -19,7 +19,6 @@ from bounds.closed_forms import (
     block,
     correct_correct_range,
     kept_changed_range,
-    kept_persistent_range,
     marked_row_range,
     most_other_rows_ratio,
     persistent_kept_errors,
@@ -286,7 +285,7 @@ def _accepted_error_classes(n: ClassCounts) -> tuple[Ints, Ints, Ints]:
 
 def _kept_persistent(n: ClassCounts, c: Ints, k: Ints) -> tuple[Ints, Ints]:
     common, tightest, _ = _accepted_error_classes(n)
-    return kept_persistent_range(_wrong(n, c, k), tightest[c], common[c])
+    return persistent_range(_wrong(n, c, k), tightest[c], common[c])
 
 
 def _persistent_kept(n: ClassCounts, knowledge: Knowledge) -> Curve:

@@ -97,7 +97,7 @@ def intervals_text(found: Sequence[Interval]) -> str:
             else:
                 row["true value"] = paired_text(interval)
         parts += ["", text(list(rows.values()), ["left", *["right"] * (len(HEADERS) + 1)])]
-    parts += ["", "Rates are rounded outward: lower ends down, upper ends up."]
+    parts += ["", "Rates are rounded outward: lower ends down, upper ends up; a point to the nearest."]
     return "\n".join(parts)
 
 

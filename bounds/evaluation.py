@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bounds.errors import QuantityError, RecordError
-from bounds.exact import exact_text
+from bounds.exact import exact_number, exact_text
 
 __all__ = ["Coverage", "Evaluation", "Side", "Threshold"]
 
@@ -157,12 +157,10 @@ class Evaluation:
         text = str(threshold).strip()
         way_out = "give a decimal such as 0.8"
         try:
-            if not text.isascii():
-                raise InvalidOperation
-            decimal = Decimal(text)
-        except InvalidOperation:
-            raise QuantityError("threshold", text, "not a decimal number", way_out) from None
-        if not decimal.is_finite() or not 0 <= decimal <= 1:
+            number = exact_number(threshold)
+        except ValueError as error:
+            raise QuantityError("threshold", text, str(error), way_out) from None
+        if not 0 <= number <= 1:
             raise QuantityError("threshold", text, "a confidence lies in [0, 1]", way_out)
         if self.threshold is None and (self.clean.accepted is not None or self.perturbed.accepted is not None):
             raise QuantityError(
@@ -174,7 +172,7 @@ class Evaluation:
                 raise RecordError(
                     "confidence", None, f"the {name} records have no such column", "add it, or a column 'accepted'"
                 )
-            value = _nearest(text, side.confidence.dtype)
+            value = _nearest(number, side.confidence.dtype)
             sides.append(replace(side, accepted=side.confidence >= value))
             values.append(float(value))
         return replace(self, clean=sides[0], perturbed=sides[1], threshold=Threshold(text, values[0], values[1]))
@@ -195,12 +193,11 @@ class Evaluation:
         )
 
 
-def _nearest(text: str, dtype: np.dtype[Any]) -> np.floating[Any]:
-    """The value of `dtype` nearest to the decimal `text`, ties to even, rounded once.
+def _nearest(exact: Fraction, dtype: np.dtype[Any]) -> np.floating[Any]:
+    """The value of `dtype` nearest to a number, ties to even, rounded once.
 
     Python's and NumPy's detour through float64 can round twice; the neighbours are compared exactly instead.
     """
-    exact = Fraction(text)
     guess = dtype.type(float(exact))
     candidates = [np.nextafter(guess, dtype.type(-1)), guess, np.nextafter(guess, dtype.type(2))]
 

@@ -1,17 +1,94 @@
-"""Probabilities as integers: exactly (a float is a dyadic rational), or rounded to a grid that fits 64 bits."""
+"""Numbers from outside, exactly; probabilities as integers, exactly (as dyadic rationals) or on a grid of 64 bits."""
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from numbers import Rational
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Arithmetic", "common_scale", "exact_text", "grid_exponent", "integers", "on_grid", "sort_within"]
+__all__ = [
+    "Arithmetic",
+    "common_scale",
+    "exact_number",
+    "exact_text",
+    "grid_exponent",
+    "integers",
+    "on_grid",
+    "plain_array",
+    "sort_within",
+    "whole_number",
+]
 
 Floats = npt.NDArray[np.floating[Any]]
 Arithmetic = Literal["exact", "float"]
+
+
+SMALLEST, LARGEST = -400, 300
+"""Decimals are read if they are 0 or between 1e-400 and 1e300 in size: no exponent builds a huge integer then, sums
+over all images are within the range of floats, and a float as printed is read."""
+
+LONGEST = 1000
+"""Digits of a decimal at most."""
+
+
+def exact_number(value: Any) -> Fraction:
+    """A number from outside, exactly: a decimal string as written, a float as its shortest decimal.
+
+    Args:
+        value: a string, a float, a Decimal, or an integer or Fraction (also NumPy's).
+
+    Raises:
+        ValueError: with the rule that it breaks.
+
+    >>> exact_number("0.10"), exact_number(0.1), exact_number("2e-1")
+    (Fraction(1, 10), Fraction(1, 10), Fraction(1, 5))
+    >>> exact_number("1e400")
+    Traceback (most recent call last):
+    ValueError: not 0 or between 1e-400 and 1e300 in size, of at most 1000 digits
+    """
+    outside = f"not 0 or between 1e{SMALLEST} and 1e{LARGEST} in size, of at most {LONGEST} digits"
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        if abs(value) >= 10**LARGEST:
+            raise ValueError(outside)
+        return Fraction(value)
+    number = Decimal("nan")
+    if isinstance(value, str | float | np.floating | Decimal) and (text := str(value).strip()).isascii():
+        with suppress(InvalidOperation):
+            number = Decimal(text)
+    if not number.is_finite():
+        raise ValueError("not a finite decimal number")
+    if number and not (SMALLEST <= number.adjusted() < LARGEST and len(number.as_tuple().digits) <= LONGEST):
+        raise ValueError(outside)
+    return Fraction(number) if number else Fraction(0)
+
+
+def whole_number(text: str) -> int | None:
+    """A count as text: 1 to 18 digits; None for anything else.
+
+    >>> whole_number("012"), whole_number("-1"), whole_number("1" * 19)
+    (12, None, None)
+    """
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
+
+
+def plain_array(values: Any) -> npt.NDArray[Any]:
+    """As `numpy.asarray`, which reads a masked array as its data.
+
+    Raises:
+        ValueError: if anything is masked, or rows have different lengths; its text names such an array.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError("an array in which values are masked")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError("rows of different lengths") from None
 
 
 def exact_text(value: Fraction | float | None) -> str | None:

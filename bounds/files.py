@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from bounds.errors import PairboundsError
 
@@ -13,7 +14,7 @@ __all__ = ["check_apart", "check_output", "replacing"]
 
 
 def check_output(name: str, path: str | Path, suffixes: tuple[str, ...] = ()) -> Path:
-    """The path, if a file can be written there; checked before long work, and nothing is written yet.
+    """The path, if a file can be written there; checked before long work, and nothing is left there yet.
 
     Args:
         name: what the path is for, as in the error's line (an option's name).
@@ -32,9 +33,13 @@ def check_output(name: str, path: str | Path, suffixes: tuple[str, ...] = ()) ->
     folder = path.resolve().parent
     if not folder.is_dir():
         raise PairboundsError(name, str(path), f"there is no folder {folder}", "make it, or name another file")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PairboundsError(name, str(path), f"the folder {folder} cannot be written to", "name another file")
-    return path
+    try:
+        # Permissions do not tell all: some file systems refuse even those who have them.
+        with TemporaryFile(dir=folder):
+            return path
+    except OSError as error:
+        rule = f"the folder {folder} cannot be written to ({error.strerror})"
+        raise PairboundsError(name, str(path), rule, "name another file") from error
 
 
 def check_apart(outputs: Iterable[tuple[str, Path | None]], inputs: Iterable[tuple[str, Path | None]]) -> None:
@@ -61,11 +66,19 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path in the folder of `path`, renamed to `path` on success and removed on failure.
 
     Links are followed, so that the file that a link names is replaced and the link stays.
+
+    Raises:
+        OSError: if the file cannot be written; it names `path`.
     """
     target = Path(path).resolve()
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield part
         part.replace(target)
+    except OSError as error:
+        if str(part) not in str(error):
+            raise
+        told = (error.strerror or str(error)).replace(str(part), str(path))
+        raise OSError(error.errno, told, str(path)) from error
     finally:
         part.unlink(missing_ok=True)

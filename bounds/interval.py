@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -127,6 +127,10 @@ class Interval:
     def upper(self) -> Fraction | float | None:
         """The upper end: exact where the method is, else a float; None where undefined."""
         return self.high.number if self.high.value is None else self.high.value
+
+    def without_matches(self) -> Interval:
+        """The same without correspondences, which are as large as the records."""
+        return replace(self, low=replace(self.low, match=None), high=replace(self.high, match=None))
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `pairbounds bounds --json` prints: plain strings, integers, floats, booleans and None."""

@@ -17,6 +17,7 @@ from bounds.closed_forms import correct_correct_range, persistent_lower_share, w
 from bounds.counts import ClassCounts, counts_of
 from bounds.errors import CountError, InfeasibleError, QuantityError
 from bounds.evaluation import Evaluation
+from bounds.exact import plain_array
 from bounds.quantities import STATES
 
 __all__ = [
@@ -133,7 +134,10 @@ def _missing(level: Level, name: str) -> QuantityError:
 
 
 def _integers(name: str, values: npt.ArrayLike, evaluation: Evaluation) -> Ints:
-    array = np.asarray(values)
+    try:
+        array = plain_array(values)
+    except ValueError as error:
+        raise CountError(name, None, str(error), "give one per class") from None
     if array.shape != (len(evaluation.classes),):
         raise CountError(name, list(array.shape), f"needs shape ({len(evaluation.classes)},)", "give one per class")
     if array.dtype.kind not in "iu" and len(array):

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from bounds.errors import CountError, InfeasibleError, QuantityError
 from bounds.evaluation import Evaluation
+from bounds.exact import plain_array
 from bounds.pair_tables import PairFunction, RecordView, Table, function_table
-from bounds.quantities import DENOMINATORS
+from bounds.quantities import DENOMINATORS, QUANTITIES
 
 __all__ = [
     "OPEN",
@@ -26,6 +27,7 @@ __all__ = [
     "Known",
     "OwnQuantity",
     "Refinement",
+    "check_refinements",
     "conditions",
     "known_pairs",
     "label_swaps",
@@ -49,6 +51,14 @@ class OwnQuantity:
     vectorised: bool = True
     title: str | None = None
 
+    def __post_init__(self) -> None:
+        """Check name, function and denominator."""
+        _check_function("quantity", self.name, self.function)
+        if self.name in QUANTITIES:
+            raise QuantityError("quantity", self.name, "is the name of a built-in one", "choose another name")
+        if self.denominator is not None and not callable(self.denominator) and self.denominator not in DENOMINATORS:
+            raise QuantityError("denominator", self.denominator, "unknown", f"choose None, {', '.join(DENOMINATORS)}")
+
     def kind(self, evaluation: Evaluation) -> Kind:
         """What the quantity is recognised as on these records (with acceptance, where it sees it).
 
@@ -63,6 +73,14 @@ class OwnQuantity:
         return Tables.of(evaluation, self, None, evaluation.classes).kind(evaluation)
 
 
+def _check_function(what: str, name: object, function: object) -> None:
+    """Raise `QuantityError` unless something of one's own has a name and a function."""
+    if not isinstance(name, str) or not name.strip():
+        raise QuantityError(f"{what}, name", name, "not a name", "give a string")
+    if not callable(function):
+        raise QuantityError(f"{what} {name!r}", function, "not a function", "give one of two records")
+
+
 def pair_quantity(
     name: str,
     function: PairFunction,
@@ -74,7 +92,7 @@ def pair_quantity(
     """A quantity from a function of a clean and a perturbed record.
 
     Args:
-        name: for tables, pictures and messages.
+        name: for tables, pictures and messages; not that of a built-in quantity.
         function: of two `bounds.pair_tables.RecordView`s. Vectorised, it gets columns of shape (n, 1) and (1, n) and
             returns what broadcasts to (n, n), the value of each pair of a class; else it is called with one pair at a
             time. Values are booleans, integers, floats (each counts as the dyadic rational that it is), Fractions or
@@ -85,17 +103,16 @@ def pair_quantity(
         title: a few words; the name by default.
 
     Returns:
-        What `bounds.bound` takes in place of a quantity's name.
+        What `bounds.bound` takes in place of a quantity's name. An end, or a true value, beyond the largest float is
+        refused there.
 
     Raises:
-        QuantityError: for a denominator that is neither.
+        QuantityError: for a name, function or denominator that is none.
 
     >>> confident = pair_quantity("confident-flip", lambda x, y: (x.correct != y.correct) & (y.confidence > 0.9))
     >>> confident.name, confident.denominator
     ('confident-flip', None)
     """
-    if denominator is not None and not callable(denominator) and denominator not in DENOMINATORS:
-        raise QuantityError("denominator", denominator, "unknown", f"choose None, {', '.join(DENOMINATORS)}")
     return OwnQuantity(name, function, denominator, vectorised, title)
 
 
@@ -112,6 +129,10 @@ class Refinement:
             forms. With integers as values it is any linear constraint on counts of kinds of pairs.
         vectorised: whether the function takes arrays.
 
+    Raises:
+        QuantityError: for a name or a function that is none.
+        CountError: for counts that are none, or if they are not given once.
+
     >>> Refinement("confusions", lambda x, y: (x.predicted == "cat") & (y.predicted == "dog"), total=(2, 5)).total
     (2, 5)
     """
@@ -123,9 +144,17 @@ class Refinement:
     vectorised: bool = True
 
     def __post_init__(self) -> None:
-        """Check that one of the two is given."""
+        """Check the name, the function and the counts."""
+        _check_function("refinement", self.name, self.function)
         if (self.counts is None) == (self.total is None):
             raise CountError(self.name, None, "needs either counts or a total", "give one of the two")
+        if not isinstance(self.counts, Mapping | None):
+            raise CountError(self.name, self.counts, "counts go by value", "give a mapping such as {1: 5}")
+        for label, known in self.known:
+            if not isinstance(label, int | np.integer | None):
+                raise CountError(self.name, label, "a value of the function is an integer", "count integers")
+            for count in known.values() if isinstance(known, Mapping) else [known]:
+                _ends(self.name, count)
 
     @property
     def known(self) -> list[tuple[int | None, Known | Mapping[str | int, Known]]]:
@@ -152,8 +181,14 @@ def known_pairs(evaluation: Evaluation, pairs: Sequence[tuple[str, str]]) -> Ref
         pairs: (clean image_id, perturbed image_id), each id at most once.
 
     Raises:
+        QuantityError: if a pair is not two strings.
         InfeasibleError: if an id is not in the records or comes twice, or if a pair joins two classes.
     """
+    if not isinstance(pairs, Sequence):
+        raise QuantityError("known pairs", pairs, "not a list", "give (clean id, perturbed id) of each")
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or [isinstance(name, str) for name in pair] != [True, True]:
+            raise QuantityError("known pair", pair, "not a pair of image ids", "give (clean id, perturbed id)")
     place = [
         dict(zip(side.image_id.to_list(), evaluation.class_of_row.tolist(), strict=True))
         for side in (evaluation.clean, evaluation.perturbed)
@@ -197,14 +232,14 @@ def transition_matrix(evaluation: Evaluation, table: npt.ArrayLike | None = None
         counted: Ints = np.zeros((classes, labels, labels), dtype=np.int64)
         np.add.at(counted, (row, clean, perturbed), 1)
     else:
-        given = np.asarray(table)
+        rule = f"needs counts of shape ({classes}, {labels}, {labels})"
+        way_out = "give one a class, clean and perturbed label"
+        try:
+            given = plain_array(table)
+        except ValueError:
+            raise CountError("transition matrix", None, rule, way_out) from None
         if given.shape != (classes, labels, labels) or given.dtype.kind not in "iu" or (given < 0).any():
-            raise CountError(
-                "transition matrix",
-                [*given.shape],
-                f"needs counts of shape ({classes}, {labels}, {labels})",
-                "give one a class, clean and perturbed label",
-            )
+            raise CountError("transition matrix", [*given.shape], rule, way_out)
         counted = given.astype(np.int64)
     for side, codes, axis in (("clean", clean, 2), ("perturbed", perturbed, 1)):
         margins: Ints = np.zeros((classes, labels), dtype=np.int64)
@@ -305,6 +340,12 @@ def conditions(evaluation: Evaluation, refinement: Refinement, everywhere: Seque
             yield Condition(refinement.name, whole, *_ends(refinement.name, known))
     for name, absent in never.items():
         yield Condition(refinement.name, {name: weighted(name, absent)}, 0, 0)
+
+
+def check_refinements(refinements: object) -> None:
+    """Raise `QuantityError` unless it is a list of refinements."""
+    if not isinstance(refinements, Sequence) or not all(isinstance(one, Refinement) for one in refinements):
+        raise QuantityError("refinements", None, "not a list of refinements", "give one such as [label_swaps(0)]")
 
 
 def _ends(name: str, known: Known) -> tuple[int, int]:

@@ -7,7 +7,8 @@ are found in integers, whatever the values are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,8 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bounds.errors import QuantityError, RecordError
+from bounds.errors import PairboundsError, QuantityError, RecordError
 from bounds.evaluation import Evaluation, Side
+from bounds.exact import exact_number, plain_array
 from bounds.program import Exact
 from bounds.quantities import Cells
 
@@ -172,7 +174,8 @@ def function_table(function: PairFunction, evaluation: Evaluation, c: int, *, ve
         name: of what the function stands for, for messages.
 
     Raises:
-        QuantityError: if it returns another shape, or a value that is no finite real number.
+        QuantityError: if it raises an error of its own, which is then the cause, or returns another shape, or a value
+            that is no finite real number.
     """
     clean = _columns(evaluation, evaluation.clean, c)
     perturbed = _columns(evaluation, evaluation.perturbed, c)
@@ -181,7 +184,12 @@ def function_table(function: PairFunction, evaluation: Evaluation, c: int, *, ve
         views = [
             _view(side, np.s_[:, None] if axis == 0 else np.s_[None, :]) for axis, side in ((0, clean), (1, perturbed))
         ]
-        raw = np.asarray(function(views[0], views[1]))
+        with _named(name):
+            returned = function(views[0], views[1])
+        try:
+            raw = plain_array(returned)
+        except ValueError as error:
+            raise QuantityError(name, None, f"its function returns {error}", "return one value a pair") from None
         if raw.ndim not in (0, 2) or any(size not in (1, images) for size in raw.shape):
             raise QuantityError(
                 name,
@@ -194,10 +202,22 @@ def function_table(function: PairFunction, evaluation: Evaluation, c: int, *, ve
         rows = [_view(clean, i) for i in range(images)]
         columns = [_view(perturbed, j) for j in range(images)]
         raw = np.empty((images, images), dtype=object)
-        for i, x in enumerate(rows):
-            for j, y in enumerate(columns):
-                raw[i, j] = function(x, y)
+        with _named(name):
+            for i, x in enumerate(rows):
+                raw[i] = [function(x, y) for y in columns]
     return _numbered(raw, lambda i, j: f"{name} at the pair ({clean['image_id'][i]!r}, {perturbed['image_id'][j]!r})")
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Errors of a user's function, under the name of what it stands for."""
+    try:
+        yield
+    except PairboundsError:
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise QuantityError(name, None, f"its function raised {told}", "correct the function") from error
 
 
 def _side(evaluation: Evaluation, side: Side, c: int) -> Side:
@@ -241,30 +261,38 @@ def _numbered(raw: npt.NDArray[Any], where: Callable[[int, int], str] = lambda i
     if kind in "biu" or (kind == "f" and width <= 8):
         bad = np.argwhere(~np.isfinite(raw))
         if len(bad):
-            raise _not_a_number(where(*bad[0].tolist()), raw.item(*bad[0].tolist()))
+            raise _unusable(where(*bad[0].tolist()), raw.item(*bad[0].tolist()), NOT_A_NUMBER)
         distinct, codes = np.unique(raw, return_inverse=True)
         values = [Fraction(value) for value in distinct.tolist()]
         return Table(codes.reshape(raw.shape).astype(np.int64), np.array([*values, None], dtype=object)[:-1])
     known: dict[Fraction, int] = {}
     codes = np.empty(raw.shape, dtype=np.int64)
     for (i, j), entry in np.ndenumerate(raw):
-        value = _exact(entry)
-        if value is None:
-            raise _not_a_number(where(i, j), entry)
+        try:
+            value = _exact(entry)
+        except ValueError as error:
+            raise _unusable(where(i, j), entry, str(error)) from None
         codes[i, j] = known.setdefault(value, len(known))
     return Table(codes, np.array([*known, None], dtype=object)[:-1])
 
 
-def _exact(entry: Any) -> Fraction | None:
-    """A number exactly, or None if it is no finite real number."""
+NOT_A_NUMBER = "not a finite real number"
+
+
+def _exact(entry: Any) -> Fraction:
+    """A number exactly.
+
+    Raises:
+        ValueError: with the rule, if it is none.
+    """
     if isinstance(entry, np.generic):
         entry = entry.item()
-    if isinstance(entry, float | Decimal):
-        return Fraction(entry) if math.isfinite(entry) else None
-    return Fraction(entry) if isinstance(entry, Rational) else None
+    if isinstance(entry, Rational) or (isinstance(entry, float) and math.isfinite(entry)):
+        return Fraction(entry)
+    if isinstance(entry, Decimal) and entry.is_finite():
+        return exact_number(entry)
+    raise ValueError(NOT_A_NUMBER)
 
 
-def _not_a_number(name: str, value: Any) -> QuantityError:
-    return QuantityError(
-        name, value, "not a finite real number", "return a bool, an int, a float, a Fraction or a Decimal"
-    )
+def _unusable(name: str, value: Any, rule: str) -> QuantityError:
+    return QuantityError(name, value, rule, "return a bool, an int, a float, a Fraction or a Decimal")

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from bounds import backends
 from bounds.correspondences import METHODS, Method
 from bounds.errors import BackendError, CountError, SolverError
-from bounds.program import Block, Exact, Program, Row, Status
-from bounds.refinement import NO_SOLVER, Proof, Settled, enumerated, integer, relaxed
+from bounds.program import Block, Exact, Program, Row
+from bounds.refinement import Outcome, Settled, enumerated, integer, relaxed, summed
 
 __all__ = ["Coupling", "PairBlock", "PairOptimum", "PairRow", "merged", "optimise_pairs", "pair_rows"]
 
@@ -69,33 +69,15 @@ class PairBlock:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairOptimum:
-    """The end of an interval of sums, as far as a program could settle it.
+class PairOptimum(Outcome):
+    """An `Outcome`, INFEASIBLE where no correspondence meets the side conditions, with its pairs.
 
     Attributes:
-        status: how the runs ended, the worst over the parts solved one by one; INFEASIBLE where no correspondence
-            meets the side conditions.
-        bound: exact; no correspondence that meets the side conditions goes beyond. None where nothing is proven.
-        attained: the exact value of `tables`, or None.
         tables: for each block int64 of shape (I, J), the pairs of each two groups at a correspondence that meets the
-            side conditions; None where none was found.
-        proof: as in `bounds.correspondences.Optimum`.
-        nodes: branch-and-bound nodes, or correspondences enumerated.
-        solver: name and version.
+            side conditions, whose value is `attained`; None where none was found.
     """
 
-    status: Status
-    bound: Fraction | None
-    attained: Fraction | None
     tables: tuple[Ints, ...] | None
-    proof: Proof | None
-    nodes: int
-    solver: str
-
-    @property
-    def sharp(self) -> bool:
-        """Whether the bound is attained."""
-        return self.bound is not None and self.bound == self.attained
 
 
 def optimise_pairs(
@@ -157,26 +139,12 @@ def optimise_pairs(
         if found.x is not None:
             tables += [block.part(found.x) for block in program.blocks[: len(part)]]
     complete = all(found.x is not None for found in settled)
-    bounds = [sign * found.bound for found in settled if found.bound is not None]
-    proven = len(bounds) == len(settled)
     attained = None
     if complete:
         attained = sum((_value(block.cost, table) for block, table in zip(blocks, tables, strict=True)), Fraction(0))
         if broken := _broken(blocks, couplings, tables):
             raise SolverError("correspondence", broken, "does not hold at the program's answer", "report it")
-    return PairOptimum(
-        status=max((found.status for found in settled), key=_WORST.index, default=Status.OPTIMAL),
-        bound=sum(bounds, Fraction(0)) if proven else None,
-        attained=attained,
-        tables=tuple(tables) if complete else None,
-        proof=max((found.proof for found in settled), key=_WEAKEST.index, default="dual") if proven else None,
-        nodes=sum(found.nodes for found in settled),
-        solver=next((found.solver for found in settled if found.solver != NO_SOLVER), NO_SOLVER),
-    )
-
-
-_WORST = (Status.OPTIMAL, Status.LIMIT, Status.INFEASIBLE)
-_WEAKEST: tuple[Proof | None, ...] = ("dual", "enumeration", "branch and bound")
+    return PairOptimum(*summed(settled, sign), attained, tuple(tables) if complete else None)
 
 
 def _check(blocks: Sequence[PairBlock], couplings: Sequence[Coupling]) -> None:

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 from bounds.errors import PairboundsError
 from bounds.interval import Interval
 from bounds.knowledge import Level
-from bounds.plots import NAMES, STYLES, axis_title, wrapped_title, write_figure
+from bounds.plots import NAMES, STYLES, add_legend, axis_title, open_frame, panel_grid, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
-__all__ = ["COLUMNS", "band_style", "figure", "plot_bands"]
+__all__ = ["band_patch", "band_style", "figure", "plot_bands"]
 
 HATCHES = {Level.MARGINALS: "", Level.TOTAL: "....", Level.CLASSWISE: "////", Level.FIVE_STATE: "\\\\\\\\"}
 """Hatching of each level; those that are often drawn together cross."""
 
-COLUMNS = 3
 PANEL_INCHES = (3.0, 2.5)
 
 
@@ -48,8 +48,6 @@ def figure(intervals: Sequence[Interval]) -> Figure:
     Raises:
         PairboundsError: if there is no interval, or one without a coverage.
     """
-    from matplotlib.figure import Figure
-
     if not intervals or any(interval.coverage is None for interval in intervals):
         raise PairboundsError("plot", None, "there is no band to draw", "ask for intervals at some coverages")
     panels: dict[tuple[str, str, str, str, str], list[Interval]] = {}
@@ -57,22 +55,14 @@ def figure(intervals: Sequence[Interval]) -> Figure:
         key = (one.model, one.perturbed, one.quantity, one.denominator.name, one.unit)
         panels.setdefault(key, []).append(one)
     levels = [level for level in STYLES if any(i.knowledge == level for i in intervals)]
-    columns = min(COLUMNS, len(panels))
-    lines = -(-len(panels) // columns)
-    width, height = PANEL_INCHES
-    picture = Figure(
-        figsize=(max(columns * width, 4.0), lines * height + 0.5 + 0.2 * len(levels)), layout="constrained"
-    )
-    grid = list(picture.subplots(lines, columns, squeeze=False, sharex=True).flat)
+    picture, grid = panel_grid(len(panels), PANEL_INCHES, top=0.5 + 0.2 * len(levels), sharex=True)
     several = len({(one.model, one.perturbed) for one in intervals}) > 1
-    for ((model, perturbed, quantity, over, unit), members), axes in zip(panels.items(), grid, strict=False):
+    for ((model, perturbed, quantity, over, unit), members), axes in zip(panels.items(), grid, strict=True):
         where = f"\n{model}, {perturbed}" if several else ""
         axes.set_title(quantity.replace("-", " ") + where, fontsize=8)
         axes.set_ylabel(axis_title(over, unit), fontsize=7)
         _panel(axes, members, levels)
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
-    _legend(picture, intervals, levels, 2 if columns > 1 else 1)
+    _legend(picture, intervals, levels)
     return picture
 
 
@@ -96,10 +86,7 @@ def _panel(axes: Axes, members: Sequence[Interval], levels: Sequence[str]) -> No
         axes.plot(*zip(*paired, strict=True), color="black", linewidth=1.3, marker=".", markersize=3, zorder=4)
     axes.set_xlabel("clean coverage", fontsize=7)
     axes.tick_params(labelsize=7, labelbottom=True)
-    axes.grid(color="0.85", linewidth=0.5)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    open_frame(axes)
 
 
 def _sorted(intervals: Any) -> list[Interval]:
@@ -124,14 +111,18 @@ def band_style(level: str) -> dict[str, Any]:
     }
 
 
-def _legend(picture: Figure, intervals: Sequence[Interval], levels: Sequence[str], columns: int) -> None:
-    from matplotlib.lines import Line2D
+def band_patch(level: str) -> Patch:
+    """The area of a level in a legend."""
     from matplotlib.patches import Patch
 
-    handles: list[Any] = []
-    for level in levels:
-        style = band_style(level) | {"edgecolor": STYLES[level]["color"], "linestyle": STYLES[level]["linestyle"]}
-        handles.append(Patch(label=f"known: {NAMES[Level(level)]}", **style | {"linewidth": 1.0}))
+    edge = {"edgecolor": STYLES[level]["color"], "linestyle": STYLES[level]["linestyle"], "linewidth": 1.0}
+    return Patch(label=f"known: {NAMES[Level(level)]}", **band_style(level) | edge)
+
+
+def _legend(picture: Figure, intervals: Sequence[Interval], levels: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles: list[Any] = [band_patch(level) for level in levels]
     if any(interval.paired is not None for interval in intervals):
         handles.append(
             Line2D([], [], color="black", linewidth=1.3, marker=".", markersize=4, label="the true paired value")
@@ -143,15 +134,7 @@ def _legend(picture: Figure, intervals: Sequence[Interval], levels: Sequence[str
         parts.append(f"{first.average} average")
     if any(not interval.sharp and interval.undefined is None for interval in intervals):
         parts.append("some bands are outer")
-    picture.legend(
-        handles=handles,
-        loc="outside upper center",
-        ncols=columns,
-        fontsize=7,
-        frameon=False,
-        title=wrapped_title(picture, ", ".join(parts)),
-        title_fontsize=9,
-    )
+    add_legend(picture, handles, ", ".join(parts))
 
 
 def _one_condition(intervals: Sequence[Interval]) -> bool:

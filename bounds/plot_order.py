@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bounds.errors import PairboundsError
+from bounds.errors import PairboundsError, printable
 from bounds.plots import wrapped_title, write_figure
 from bounds.policies import Comparison
-from bounds.tables import outward
+from bounds.tables import between, ends_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +134,7 @@ def order_figure(comparisons: Sequence[Comparison]) -> Figure:
     if not comparisons:
         raise PairboundsError("plot", None, "there is no comparison to draw", "ask for at least one")
     panels = [_laid_out(comparison) for comparison in comparisons]
-    titles = [f"{each.clean} → {each.perturbed}, known: {each.knowledge}" for each in comparisons]
+    titles = [_title(each) for each in comparisons]
     width = max(*(panel.width for panel in panels), CHARACTER_INCHES * max(map(len, titles)))
     columns = max(1, min(len(panels), int(MOST_INCHES // width)))
     rows = [range(first, min(first + columns, len(panels))) for first in range(0, len(panels), columns)]
@@ -202,10 +202,19 @@ def _laid_out(comparison: Comparison) -> _Panel:
     return _Panel(order, labels, tuple(places[: len(labels)]), paths, width + GAP_INCHES, step * len(rows))
 
 
+def _title(comparison: Comparison) -> str:
+    models = printable(", ".join(_models(comparison)))
+    return f"{models}: {comparison.clean} → {comparison.perturbed}, known: {comparison.knowledge}"
+
+
 def _label(comparison: Comparison, policy: int) -> str:
     cost = comparison.costs[policy]
-    ends = outward(cost.lower, up=False, digits=DIGITS), outward(cost.upper, up=True, digits=DIGITS)
-    return f"{cost.policy}\n{ends[0]}" if cost.lower == cost.upper else f"{cost.policy}\n[{ends[0]}, {ends[1]}]"
+    model = f" ({cost.model})" if len(_models(comparison)) > 1 else ""
+    return f"{printable(cost.policy + model)}\n{between(ends_text(cost.lower, cost.upper, DIGITS))}"
+
+
+def _models(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(cost.model for cost in comparison.costs))
 
 
 def _spread(

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.errors import PairboundsError
-from bounds.knowledge import Level
-from bounds.plot_bands import COLUMNS, band_style
-from bounds.plots import NAMES, STYLES, axis_title, wrapped_title, write_figure
+from bounds.plot_bands import band_patch, band_style
+from bounds.plots import STYLES, add_legend, axis_title, open_frame, panel_grid, write_figure
 from bounds.regions import Region
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "plot_regions"]
 
-PANEL_INCHES = 3.0
+PANEL_INCHES = (3.0, 3.0)
 
 
 def plot_regions(regions: Sequence[Region], path: str | Path) -> None:
@@ -44,27 +43,20 @@ def figure(regions: Sequence[Region]) -> Figure:
     Raises:
         PairboundsError: if no region is defined.
     """
-    from matplotlib.figure import Figure
-
     panels: dict[tuple[Any, ...], list[Region]] = {}
     for one in regions:
         if one.vertices:
             panels.setdefault((one.model, one.perturbed, one.threshold, one.class_name), []).append(one)
     if not panels:
         raise PairboundsError("plot", None, "there is no region to draw", "ask for one that is defined")
-    columns = min(COLUMNS, len(panels))
-    lines = -(-len(panels) // columns)
-    picture = Figure(figsize=(max(columns * PANEL_INCHES, 4.0), lines * PANEL_INCHES + 0.9), layout="constrained")
-    grid = list(picture.subplots(lines, columns, squeeze=False).flat)
-    for ((model, perturbed, threshold, class_name), members), axes in zip(panels.items(), grid, strict=False):
+    picture, grid = panel_grid(len(panels), PANEL_INCHES, top=0.9)
+    for ((model, perturbed, threshold, class_name), members), axes in zip(panels.items(), grid, strict=True):
         parts = [model, perturbed]
         parts += [] if threshold is None else [f"≥ {threshold}"]
         parts += [] if class_name is None else [f"class {class_name}"]
         axes.set_title(", ".join(parts), fontsize=8)
         _panel(axes, members)
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
-    _legend(picture, [one for members in panels.values() for one in members], 2 if columns > 1 else 1)
+    _legend(picture, [one for members in panels.values() for one in members])
     return picture
 
 
@@ -86,38 +78,22 @@ def _panel(axes: Axes, members: Sequence[Region]) -> None:
         values = axis_title(first.denominators[number], first.units[number])
         set_label(f"{first.quantities[number].replace('-', ' ')}\n{values}", fontsize=7)
     axes.tick_params(labelsize=7)
-    axes.grid(color="0.85", linewidth=0.5)
-    axes.set_axisbelow(True)
     axes.margins(0.06)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    open_frame(axes)
 
 
-def _legend(picture: Figure, regions: Sequence[Region], columns: int) -> None:
+def _legend(picture: Figure, regions: Sequence[Region]) -> None:
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
-    handles: list[Any] = [
-        Patch(
-            label=f"known: {NAMES[Level(level)]}",
-            **band_style(level)
-            | {"edgecolor": STYLES[level]["color"], "linestyle": STYLES[level]["linestyle"], "linewidth": 1.0},
-        )
-        for level in dict.fromkeys(one.knowledge for one in regions)
-    ]
+    levels = list(dict.fromkeys(one.knowledge for one in regions))
+    handles: list[Any] = [band_patch(level) for level in levels]
     handles.append(Line2D([], [], color="0.35", linestyle=":", linewidth=0.8, label="the separate intervals"))
     if any(one.paired is not None for one in regions):
         handles.append(
             Line2D([], [], color="black", linestyle="", marker="*", markersize=8, label="the true paired values")
         )
     first = regions[0]
+    x, y = (name.replace("-", " ") for name in first.quantities)
     average = "" if first.average is None else f", {first.average} average"
-    picture.legend(
-        handles=handles,
-        loc="outside upper center",
-        ncols=columns,
-        fontsize=7,
-        frameon=False,
-        title=wrapped_title(picture, f"convex hull of attained pairs{average}"),
-        title_fontsize=9,
-    )
+    title = f"{y} against {x}, given {' or '.join(levels)}: convex hull of attained pairs{average}"
+    add_legend(picture, handles, title)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bounds.errors import MissingExtraError, PairboundsError
 from bounds.files import check_output, replacing
@@ -25,8 +25,11 @@ __all__ = [
     "NAMES",
     "STYLES",
     "SUFFIXES",
+    "add_legend",
     "axis_title",
     "figure",
+    "open_frame",
+    "panel_grid",
     "plot_intervals",
     "require_matplotlib",
     "wrapped_title",
@@ -53,6 +56,8 @@ NAMES = {
 LINE_INCHES = 0.085
 GAP_INCHES = 0.13
 PANEL_INCHES = 2.9
+LEAST_INCHES = 4.0
+"""No picture is narrower."""
 TITLE_CHARACTERS_AN_INCH = 13
 TALL = 12
 """From this many rows on, the scale is repeated at the top."""
@@ -134,8 +139,6 @@ def figure(intervals: Sequence[Interval]) -> Figure:
     Raises:
         PairboundsError: if there is no interval.
     """
-    from matplotlib.figure import Figure
-
     if not intervals:
         raise PairboundsError("plot", None, "there is no interval to draw", "ask for at least one")
     panels: dict[tuple[str, str, str], dict[str, list[Interval]]] = {}
@@ -146,22 +149,51 @@ def figure(intervals: Sequence[Interval]) -> Figure:
     rows = list(dict.fromkeys(label(interval) for interval in intervals))
     levels = [level for level in STYLES if any(i.knowledge == level for i in intervals)]
 
-    columns = min(COLUMNS, len(panels))
-    lines = -(-len(panels) // columns)
     labels_inches = 0.075 * max(len(row) for row in rows) + 0.2
     body = max(1.1, len(rows) * (max(1, len(levels)) * LINE_INCHES + GAP_INCHES))
-    picture = Figure(
-        figsize=(labels_inches + columns * PANEL_INCHES, lines * (body + 0.95) + 0.6 + 0.2 * len(levels)),
-        layout="constrained",
-    )
-    grid = picture.subplots(lines, columns, squeeze=False, sharey=True)
-    cells = list(grid.flat)
-    for (key, members), axes in zip(panels.items(), cells, strict=False):
+    size = (PANEL_INCHES, body + 0.95)
+    picture, grid = panel_grid(len(panels), size, left=labels_inches, top=0.6 + 0.2 * len(levels), sharey=True)
+    for (key, members), axes in zip(panels.items(), grid, strict=True):
         _panel(axes, key, members, rows, levels)
-    for axes in cells[len(panels) :]:
-        axes.set_visible(False)
-    _legend(picture, intervals, levels, 2 if columns > 1 else 1)
+    _legend(picture, intervals, levels)
     return picture
+
+
+def panel_grid(
+    panels: int, size: tuple[float, float], *, top: float, left: float = 0.0, **sharing: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure with that many panels of a size in inches, and room on the left and at the top."""
+    from matplotlib.figure import Figure
+
+    columns = min(COLUMNS, panels)
+    lines = -(-panels // columns)
+    width, height = size
+    picture = Figure(figsize=(max(left + columns * width, LEAST_INCHES), lines * height + top), layout="constrained")
+    grid = list(picture.subplots(lines, columns, squeeze=False, **sharing).flat)
+    for axes in grid[panels:]:
+        axes.set_visible(False)
+    return picture, grid[:panels]
+
+
+def add_legend(picture: Figure, handles: Sequence[Any], title: str) -> None:
+    """The legend above the panels, under the title of the picture."""
+    picture.legend(
+        handles=list(handles),
+        loc="outside upper center",
+        ncols=2 if len(picture.axes) > 1 else 1,
+        fontsize=7,
+        frameon=False,
+        title=wrapped_title(picture, title),
+        title_fontsize=9,
+    )
+
+
+def open_frame(axes: Axes, axis: Literal["both", "x"] = "both", hidden: Sequence[str] = ("top", "right")) -> None:
+    """Light lines behind what is drawn, and no frame on some sides."""
+    axes.grid(axis=axis, color="0.85", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for side in hidden:
+        axes.spines[side].set_visible(False)
 
 
 def _varying(intervals: Sequence[Interval]) -> dict[str, bool]:
@@ -229,11 +261,8 @@ def _panel(
     axes.tick_params(labelsize=7)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", top=len(rows) >= TALL, labeltop=len(rows) >= TALL)
-    axes.grid(axis="x", color="0.85", linewidth=0.5)
-    axes.set_axisbelow(True)
     axes.margins(x=0.04)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    open_frame(axes, "x", ("top", "right", "left"))
     axes.set_title(quantity.replace("-", " "), fontsize=8)
     axes.set_xlabel(axis_title(over, unit), fontsize=7)
 
@@ -266,7 +295,7 @@ def _undefined(axes: Axes, y: float, size: int) -> None:
     axes.text(0.02, y, "undefined", transform=axes.get_yaxis_transform(), fontsize=size, va="center", color="0.3")
 
 
-def _legend(picture: Figure, intervals: Sequence[Interval], levels: list[str], columns: int) -> None:
+def _legend(picture: Figure, intervals: Sequence[Interval], levels: list[str]) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
@@ -290,15 +319,7 @@ def _legend(picture: Figure, intervals: Sequence[Interval], levels: list[str], c
                 label="open marker: outer end",
             )
         )
-    picture.legend(
-        handles=handles,
-        loc="outside upper center",
-        ncols=columns,
-        fontsize=7,
-        frameon=False,
-        title=wrapped_title(picture, _title(intervals)),
-        title_fontsize=9,
-    )
+    add_legend(picture, handles, _title(intervals))
 
 
 def wrapped_title(picture: Figure, title: str) -> str:

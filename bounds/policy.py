@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds.errors import PolicyError
+from bounds.exact import exact_number
 from bounds.quantities import DENOMINATORS, QUANTITIES, STATES, Cells, cells
 
 __all__ = ["PRESETS", "Policy", "load_policies", "preset_cost"]
@@ -139,15 +140,11 @@ def _exact(entries: Sequence[Fraction]) -> Exact:
 
 
 def _decimal(where: str, value: Any) -> Fraction:
-    """A number exactly: a decimal string as written, a float as its shortest decimal."""
+    """As `bounds.exact.exact_number`."""
     try:
-        if isinstance(value, bool):
-            raise ValueError
-        if isinstance(value, str | float):
-            value = Decimal(str(value).strip())
-        return Fraction(value)
-    except (InvalidOperation, ValueError, TypeError, OverflowError):
-        raise PolicyError(where, str(value), "not a finite decimal number", "give a decimal such as 0.8") from None
+        return exact_number(value)
+    except ValueError as error:
+        raise PolicyError(where, str(value), str(error), "give a decimal such as 0.8") from None
 
 
 def load_policies(path: str | Path) -> list[Policy]:
@@ -165,7 +162,7 @@ def load_policies(path: str | Path) -> list[Policy]:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
     except OSError as error:
         raise PolicyError("policies", str(path), f"cannot be read: {error.strerror}", "check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, InvalidOperation) as error:
+    except (ValueError, InvalidOperation) as error:
         raise PolicyError("policies", path.name, f"not TOML ({error})", "correct the file") from error
     _known("policies", content, ("policy",), "write each policy under [[policy]]")
     tables = content.get("policy", [])

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from bounds.errors import ClaimError
+from bounds.exact import exact_number
 
 __all__ = ["ROUNDINGS", "UNITS", "Printed", "parse"]
 
@@ -115,6 +116,7 @@ def _decimal(number: str, text: str, name: str) -> tuple[Fraction, Fraction]:
         elif re.fullmatch(r"[+-]?[0-9.]+[,'\s][0-9.,'\s]*", number):
             rule = "a comma, blank or quote inside a number is ambiguous"
         raise ClaimError(name, text, rule, "print it with a decimal point and no thousands separator, such as 0.125")
-    step = Fraction(10) ** (int(match["exponent"] or 0) - len(decimals))
-    value = int(whole + decimals) * step
-    return (-value if match["sign"] == "-" else value), step
+    try:
+        return exact_number(number), exact_number(f"1e{int(match['exponent'] or 0) - len(decimals)}")
+    except ValueError as error:
+        raise ClaimError(name, text, str(error), "print it without a huge exponent") from None

@@ -10,6 +10,7 @@ and the solver's tolerances are relative to that. This is iterative refinement (
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -20,7 +21,7 @@ from bounds.duality import USED, Certificate, certify
 from bounds.errors import SolverError
 from bounds.program import Answer, Backend, Exact, Ints, Program, Status
 
-__all__ = ["NO_SOLVER", "Proof", "Settled", "enumerated", "integer", "relaxed"]
+__all__ = ["NO_SOLVER", "Outcome", "Proof", "Settled", "enumerated", "integer", "relaxed", "summed"]
 
 Proof = Literal["dual", "enumeration", "branch and bound"]
 
@@ -54,6 +55,54 @@ class Settled:
     proof: Proof | None
     nodes: int
     solver: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The end of an interval of sums, as far as programs could settle it.
+
+    Attributes:
+        status: how the runs ended, the worst of them.
+        bound: exact; no correspondence consistent with the knowledge goes beyond. None where nothing is proven.
+        proofs: why nothing goes beyond `bound`, for each program that stands by itself (a class, unless a total couples
+            them): "dual" (exact multipliers), "enumeration" or "branch and bound" (the solver's word).
+        nodes: branch-and-bound nodes, or correspondences enumerated.
+        solver: name and version.
+        attained: the exact value of a correspondence that was found, or None.
+    """
+
+    status: Status
+    bound: Fraction | None
+    proofs: tuple[Proof | None, ...]
+    nodes: int
+    solver: str
+    attained: Fraction | None
+
+    @property
+    def proof(self) -> Proof | None:
+        """The weakest of `proofs`; None where nothing is proven."""
+        return None if self.bound is None else max(self.proofs, key=_WEAKEST.index, default="dual")
+
+    @property
+    def sharp(self) -> bool:
+        """Whether the bound is attained."""
+        return self.bound is not None and self.bound == self.attained
+
+
+_WORST = (Status.OPTIMAL, Status.LIMIT, Status.INFEASIBLE)
+_WEAKEST: tuple[Proof | None, ...] = ("dual", "enumeration", "branch and bound")
+
+
+def summed(settled: Sequence[Settled], sign: int) -> tuple[Status, Fraction | None, tuple[Proof | None, ...], int, str]:
+    """The first five fields of the `Outcome` of programs whose maxima, times the sign, add up."""
+    bounds = [sign * found.bound for found in settled if found.bound is not None]
+    return (
+        max((found.status for found in settled), key=_WORST.index, default=Status.OPTIMAL),
+        sum(bounds, Fraction(0)) if len(bounds) == len(settled) else None,
+        tuple(found.proof for found in settled),
+        sum(found.nodes for found in settled),
+        next((found.solver for found in settled if found.solver != NO_SOLVER), NO_SOLVER),
+    )
 
 
 def enumerated(program: Program, solver: Backend, node_limit: int | None) -> Settled:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,12 @@ from bounds.evaluation import Evaluation
 from bounds.exact import Arithmetic
 from bounds.interval import Denominator, End, Interval
 from bounds.knowledge import Knowledge, Level, know
-from bounds.own import OwnQuantity, Refinement
+from bounds.own import OwnQuantity, Refinement, check_refinements
 from bounds.quantities import Quantity, quantity
 from bounds.question import Found, Question
+
+if TYPE_CHECKING:
+    from bounds.by_program import Solver
 
 __all__ = ["METHODS", "bound", "per_class"]
 
@@ -87,8 +90,57 @@ def bound(
     evaluation = _evaluation(source, model, perturbed, clean, strata)
     if threshold is not None:
         evaluation = evaluation.at_threshold(threshold)
+    return _bounds(
+        evaluation,
+        quantity_name,
+        knowledge,
+        [class_name],
+        refinements=refinements,
+        denominator=denominator,
+        average=average,
+        method=method,
+        backend=backend,
+        node_limit=node_limit,
+        program=program,
+        arithmetic=arithmetic,
+        witness=witness,
+    )[0]
+
+
+def per_class(
+    evaluation: Evaluation,
+    quantity_name: str | Quantity | OwnQuantity,
+    knowledge: str | Level | Knowledge,
+    *,
+    threshold: str | float | Decimal | None = None,
+    **options: Any,
+) -> list[Interval]:
+    """The interval of each class by itself, in the order of `evaluation.classes`; options as for `bound`."""
+    if threshold is not None:
+        evaluation = evaluation.at_threshold(threshold)
+    return _bounds(evaluation, quantity_name, knowledge, evaluation.classes, **options)
+
+
+def _bounds(
+    evaluation: Evaluation,
+    quantity_name: str | Quantity | OwnQuantity,
+    knowledge: str | Level | Knowledge,
+    names: Sequence[str | int | None],
+    *,
+    refinements: Sequence[Refinement] = (),
+    denominator: str | None = None,
+    average: str = "micro",
+    method: Method = "auto",
+    backend: str = "highs",
+    node_limit: int | None = None,
+    program: ProgramName = "compact",
+    arithmetic: Arithmetic = "exact",
+    witness: bool = False,
+) -> list[Interval]:
+    """The interval of each class named, None for all of them together."""
     if not isinstance(knowledge, Knowledge):
         knowledge = know(evaluation, knowledge)
+    check_refinements(refinements)
     if refinements or isinstance(quantity_name, OwnQuantity):
         from bounds.by_pairs import answer
 
@@ -96,42 +148,46 @@ def bound(
             raise QuantityError(
                 "arithmetic, program", None, "quantities and refinements of one's own are exact", "leave them out"
             )
-        return answer(
-            evaluation,
-            quantity_name if isinstance(quantity_name, OwnQuantity) else quantity(quantity_name),
-            knowledge,
-            refinements=refinements,
-            denominator=denominator,
-            average=average,
-            class_name=class_name,
-            method=method,
-            backend=backend,
-            node_limit=node_limit,
-            witnesses=witness,
-        )
-    asked = Question.ask(evaluation, quantity(quantity_name), denominator, average, knowledge, arithmetic, class_name)
+        return [
+            answer(
+                evaluation,
+                quantity_name if isinstance(quantity_name, OwnQuantity) else quantity(quantity_name),
+                knowledge,
+                refinements=refinements,
+                denominator=denominator,
+                average=average,
+                class_name=name,
+                method=method,
+                backend=backend,
+                node_limit=node_limit,
+                witnesses=witness,
+            )
+            for name in names
+        ]
+    asked = [
+        Question.ask(evaluation, quantity(quantity_name), denominator, average, knowledge, arithmetic, name)
+        for name in names
+    ]
     if method not in METHODS:
         raise BackendError("method", method, "unknown", f"choose among {', '.join(METHODS)}")
     if program not in ("compact", "full"):
         raise BackendError("program", program, "unknown", "choose compact or full")
+    for name, value in (("program", program if program == "full" else None), ("node limit", node_limit)):
+        if method == "closed-form" and value is not None:
+            raise BackendError(name, value, "speaks of programs, and closed-form solves none", "leave one of them out")
     if witness and arithmetic == "float":
         raise QuantityError("arithmetic", arithmetic, "a witness attains an exact end", "leave it at exact")
-    return _answer(asked, method, backend, node_limit, program, witness)
+    together: Sequence[tuple[Found, ...] | None] | None = None
+    if len(asked) > 1 and method in ("auto", "milp") and knowledge.level is not Level.PAIRED:
+        whole = Question.ask(evaluation, asked[0].quantity, denominator, average, knowledge)
+        if method == "milp" or not by_closed_form.covers(whole):
+            from bounds.by_program import Solver
 
-
-def per_class(
-    evaluation: Evaluation,
-    quantity_name: str | Quantity | OwnQuantity,
-    knowledge: str | Level | Knowledge,
-    **options: Any,
-) -> list[Interval]:
-    """The interval of each class by itself, in the order of `evaluation.classes`; options as for `bound`."""
-    threshold = options.pop("threshold", None)
-    if threshold is not None:
-        evaluation = evaluation.at_threshold(threshold)
-    if not isinstance(knowledge, Knowledge):
-        knowledge = know(evaluation, knowledge)
-    return [bound(evaluation, quantity_name, knowledge, class_name=name, **options) for name in evaluation.classes]
+            together = _ends_together(whole, Solver("milp", backend, node_limit, program))
+    return [
+        _answer(question, method, backend, node_limit, program, witness, found)
+        for question, found in zip(asked, together or [None] * len(asked), strict=True)
+    ]
 
 
 def _evaluation(source: Any, model: str | None, perturbed: str | None, clean: str, strata: str | None) -> Evaluation:
@@ -147,8 +203,37 @@ def _evaluation(source: Any, model: str | None, perturbed: str | None, clean: st
     return records.evaluation(model, perturbed, clean=clean)
 
 
+def _ends_together(question: Question, solver: Solver) -> list[tuple[Found, ...]] | None:
+    """Both ends of each class, in order, from one optimum over all classes: it is the optimum of each.
+
+    None where the optimum is not attained, or where classes are not optimised by themselves.
+    """
+    fixed, classes = question.fixed_denominators, len(question.evaluation.classes)
+    if question.knowledge.level is Level.TOTAL or (fixed is None and question.denominator != "none"):
+        return None
+    weights = question.weights([Fraction(1)] * classes, [Fraction(0)] * classes)
+    starts = question.evaluation.starts[:-1]
+    # A class without a denominator is undefined, and what is found here is not looked at.
+    below = [1] * classes if fixed is None else np.maximum(fixed, 1).tolist()
+    ends = []
+    for upper in (False, True):
+        optimum = solver.optimise(question.evaluation, weights, question.knowledge, upper)
+        if optimum.match is None or not optimum.sharp:
+            return None
+        tops = witness.class_numerators(question.evaluation, optimum.match, question.quantity)
+        parts = zip(tops, below, optimum.proofs, np.split(optimum.match, starts[1:]), starts, strict=True)
+        ends.append([Found(n / d, True, proof or "dual", match=rows - start) for n, d, proof, rows, start in parts])
+    return list(zip(*ends, strict=True))
+
+
 def _answer(
-    question: Question, method: Method, backend: str, node_limit: int | None, program: ProgramName, witnesses: bool
+    question: Question,
+    method: Method,
+    backend: str,
+    node_limit: int | None,
+    program: ProgramName,
+    witnesses: bool,
+    together: Sequence[Found] | None,
 ) -> Interval:
     covered = by_closed_form.covers(question)
     if question.knowledge.level is Level.PAIRED:
@@ -175,7 +260,7 @@ def _answer(
         else:
             from bounds.by_program import Solver, end
 
-            found = end(question, Solver(method, backend, node_limit, program), upper)
+            found = together[upper] if together else end(question, Solver(method, backend, node_limit, program), upper)
             found = found if found.attained else _tightened(question, found, upper)
             match = found.match
         if match is not None:

@@ -2,7 +2,7 @@
 
 CSV and Parquet carry every key of the JSON objects, nested ones joined by `_` (`denominator_name`), in the order of
 the JSON. The tables for people and LaTeX carry the columns that one reads. Their interval ends are rounded outward,
-the lower one down and the upper one up, so that a printed interval contains the exact one.
+the lower one down and the upper one up, so that a printed interval contains the exact one; a point is one number.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from bounds.interval import INDEPENDENT, Averaged, Interval
 
 __all__ = [
     "INTERVAL_COLUMNS",
+    "between",
     "csv_text",
     "end_text",
+    "ends_text",
     "flatten",
     "heading",
     "interval_latex",
@@ -61,7 +63,8 @@ DIGITS = 4
 """Decimals of a rate in the tables for people."""
 
 FOOTER = (
-    f"Ends that are not counts have {DIGITS} digits, rounded outward: lower down, upper up; --json gives them exactly."
+    f"Ends that are not counts have {DIGITS} digits, rounded outward, a point to the nearest; "
+    "--json gives them exactly."
 )
 
 Row = Mapping[str, Any]
@@ -121,7 +124,7 @@ def write_parquet(rows: Sequence[Row], path: str | Path, columns: Mapping[str, t
 
 
 def text(rows: Sequence[Row], align: Sequence[str] | None = None) -> str:
-    """A plain table; None is an empty cell. `align` holds "left" or "right" a column."""
+    """A plain table; None is an empty cell, a list several lines. `align` holds "left" or "right" a column."""
     return _tabulate(rows, "simple", align)
 
 
@@ -134,14 +137,14 @@ def _tabulate(rows: Sequence[Row], style: str, align: Sequence[str] | None) -> s
     from tabulate import tabulate
 
     columns = _columns(rows)
-    cells = [["" if row.get(column) is None else _cell(str(row[column])) for column in columns] for row in rows]
+    cells = [["" if row.get(column) is None else _cell(row[column]) for column in columns] for row in rows]
     # Numbers stay as they were formatted: tabulate would read "007" and "1e5" as numbers.
     return str(tabulate(cells, columns, tablefmt=style, disable_numparse=True, colalign=align if cells else None))
 
 
-def _cell(value: str) -> str:
-    """Its lines as they may be shown."""
-    return "\n".join(map(printable, value.split("\n")))
+def _cell(value: Any) -> str:
+    """As it may be shown, so that no name breaks a row."""
+    return "\n".join(printable(str(line)) for line in (value if isinstance(value, list) else [value]))
 
 
 def outward(value: Fraction | float, *, up: bool, digits: int = DIGITS) -> str:
@@ -156,6 +159,22 @@ def outward(value: Fraction | float, *, up: bool, digits: int = DIGITS) -> str:
     )
 
 
+def ends_text(lower: Fraction, upper: Fraction, digits: int = DIGITS) -> tuple[str, str]:
+    """Both ends rounded outward; equal ones are a point, to the nearest.
+
+    >>> ends_text(Fraction(1, 3), Fraction(2, 3)), ends_text(Fraction(1, 3), Fraction(1, 3))
+    (('0.3333', '0.6667'), ('0.3333', '0.3333'))
+    """
+    if lower == upper:
+        return (nearest(lower, digits),) * 2
+    return outward(lower, up=False, digits=digits), outward(upper, up=True, digits=digits)
+
+
+def between(ends: tuple[str, str]) -> str:
+    """Both ends for people, one where they read alike."""
+    return ends[0] if ends[0] == ends[1] else f"[{ends[0]}, {ends[1]}]"
+
+
 def nearest(value: Fraction, digits: int = DIGITS) -> str:
     """The nearest decimal."""
     return _decimal(round(value * 10**digits), digits)
@@ -168,10 +187,14 @@ def _decimal(units: int, digits: int) -> str:
 
 
 def end_text(interval: Interval, *, up: bool) -> str:
-    """One end for people: an integer for a count, else outward; a float end is first moved by its error bound."""
+    """One end for people: an integer for a count, else outward or, of a point, to the nearest; a float end is first
+    moved by its error bound.
+    """
     end = interval.high if up else interval.low
     if end.value is not None:
         whole = interval.unit == "count" and end.value.denominator == 1
+        if not whole and end.value == (interval.low if up else interval.high).value:
+            return nearest(end.value)
         return str(end.value.numerator) if whole else outward(end.value, up=up)
     if end.number is None:
         return "undefined"
@@ -181,8 +204,7 @@ def end_text(interval: Interval, *, up: bool) -> str:
 
 def range_text(interval: Interval) -> str:
     """Both ends for people, one where they read alike."""
-    ends = dict.fromkeys((end_text(interval, up=False), end_text(interval, up=True)))
-    return f"[{', '.join(ends)}]" if len(ends) > 1 else next(iter(ends))
+    return between((end_text(interval, up=False), end_text(interval, up=True)))
 
 
 def paired_text(interval: Interval) -> str:

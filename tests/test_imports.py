@@ -13,8 +13,8 @@ import pytest
 
 PACKAGES = ("bounds", "proofs", "inference", "ranking")
 
-LATE = ("cvxpy", "highspy", "matplotlib", "pandas", "scipy", "sympy", "tabulate", "torch", "z3")
-"""What `import bounds` must not load."""
+LATE = ("cvc5", "cvxpy", "highspy", "matplotlib", "pandas", "scipy", "sympy", "tabulate", "torch", "z3")
+"""What `import bounds` and `import proofs` must not load."""
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -38,6 +38,12 @@ def test_bounds_loads_no_solver_no_plotting_no_torch(tmp_path: Path) -> None:
     assert {"bounds", "numpy", "polars"} <= loaded
     assert loaded.isdisjoint(LATE)
     assert loaded.isdisjoint(PACKAGES[1:])
+
+
+def test_proofs_loads_no_solver_and_no_algebra(tmp_path: Path) -> None:
+    loaded = loaded_by("import proofs, proofs.claims, proofs.cli_verify, proofs.register", tmp_path)
+    assert {"proofs", "bounds"} <= loaded
+    assert loaded.isdisjoint(LATE)
 
 
 def test_the_command_shows_its_help_without_the_extras(tmp_path: Path) -> None:

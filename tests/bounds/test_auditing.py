@@ -341,6 +341,7 @@ BAD = {
     "both acceptances": ({"threshold": "0.5"}, "threshold '0.5': the records already carry a column 'accepted'"),
     "an unknown rounding": ({"rounding": "up"}, "rounding 'up': unknown"),
     "a fractional total": ({"retained_correct": "1.5"}, "retained_correct '1.5': a claimed total is a whole number"),
+    "an endless total": ({"retained_correct": "9" * 5000}, "a claimed total is a whole number"),
     "a negative total": ({"persistent": "-1"}, "persistent '-1': a claimed total is a whole number"),
     "no claim id": ({"claim_id": ""}, "claim_id '': is empty"),
     "a float": ({"lower": 0.5}, "lower 0.5: a float does not tell how it was printed"),

@@ -45,6 +45,13 @@ def test_the_shared_correspondence_settles_what_separate_intervals_do_not():
     assert exit_code([found]) == 0
 
 
+@pytest.mark.parametrize("quantity", ["Q<P", "Q <P", "P > Q", "Q ≤ P"])
+def test_another_spelling_is_told_how_to_write_it(quantity):
+    found = verdict(quantity)
+    assert found.verdict == "error"
+    assert "no comparison of policies; write 'cheaper < dearer', with the blanks" in found.reason
+
+
 def test_the_reverse_is_refuted_by_a_correspondence():
     found = verdict("P < Q")
     assert (found.verdict, found.exact) == ("invalid", (Fraction(1, 3), Fraction(1, 3)))

@@ -371,7 +371,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "no such quantity": (["--quantity", "acceptance"], "--quantity 'acceptance': unknown; choose among"),
     "no such level": (["--knowledge", "everything"], "--knowledge 'everything': unknown; choose among"),
     "threshold above 1": (["--threshold", "1.2"], "threshold '1.2': a confidence lies in [0, 1]"),
-    "threshold in words": (["--threshold", "high"], "threshold 'high': not a decimal number"),
+    "threshold in words": (["--threshold", "high"], "threshold 'high': not a finite decimal number"),
     "not a threshold": (["--threshold", "nan"], "threshold 'nan'"),
     "decimal comma": (["--threshold", "0,8"], "--threshold '0,8': may be a decimal comma or two thresholds"),
     "other denominator": (

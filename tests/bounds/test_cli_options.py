@@ -20,11 +20,16 @@ KNOWN = ["clean", "fog/1", "fog/3", "a,b"]
         (["fog/3", "fog/1 , fog/3"], ["fog/3", "fog/1"]),
         (["a,b"], ["a,b"]),
         (["all"], KNOWN),
-        (["fog/1,all"], KNOWN),
     ],
 )
 def test_lists_repeat_take_commas_and_all(values: list[str], names: list[str]) -> None:
     assert chosen("--perturbed", values, KNOWN) == names
+
+
+@pytest.mark.parametrize("values", [["fog/1,all"], ["all", "fog/9"]])
+def test_all_stands_alone(values: list[str]) -> None:
+    with pytest.raises(PairboundsError, match=r"--perturbed 'all': cannot go with fog/.; give all, or the names"):
+        chosen("--perturbed", values, KNOWN)
 
 
 @pytest.mark.parametrize("value", ["fog/2", "", "fog/1,", "ALL"])

@@ -160,11 +160,20 @@ def test_the_table_for_people(policies: Path, records: Path, command: Command) -
     lines = command("policies", policies, records, "--perturbed", "fog/3").out.splitlines()
     assert lines[0] == "net: clean → fog/3, known: correct-correct, 3 images in 1 class"
     assert lines[3].split() == ["P", "net", "0.3333", "1.0000", "sharp"]
-    assert lines[9].split() == ["P", ">", "Q", "0.3333", "0.3334", "sharp", "shared"]
+    assert lines[9].split() == ["P", ">", "Q", "0.3333", "0.3333", "sharp", "shared"]
     assert lines[10].split() == ["P", "?", "R", "-0.3334", "0.3334", "sharp", "unresolved"]
     assert lines[12] == (
         "3 pairs: 1 ordered by their separate intervals, 1 by the shared correspondence only, 1 unresolved"
     )
+
+
+def test_a_name_breaks_no_row(policies: Path, records: Path, command: Command) -> None:
+    policies.write_text(policies.read_text().replace('"P"', r'"P\n\u001b[31m"'))
+    for more in ((), ("--format", "latex")):
+        shown = command("policies", policies, records, "--perturbed", "fog/3", *more).out
+        assert all(character.isprintable() or character == "\n" for character in shown)
+        lines = shown.replace(r"\textbackslash{}", "\\").splitlines()
+        assert len([line for line in lines if r"P\n\x1b[31m" in line and "net" in line]) == 1
 
 
 def test_one_policy_has_no_pairs(policies: Path, records: Path, command: Command) -> None:

@@ -50,7 +50,7 @@ class TestCoverage:
         ("more", "told"),
         [
             (["--coverage", "0"], "coverage '0': a share of the clean images lies in (0, 1]"),
-            (["--coverage", "80%"], "coverage '80%': a share"),
+            (["--coverage", "80%"], "coverage '80%': not a finite decimal number"),
             (["--coverage", "0,8"], "--coverage '0,8': may be a decimal comma or two coverages"),
             (["--coverage", "0.8", "--threshold", "0.8"], "--coverage '0.8': chooses a threshold"),
         ],
@@ -104,7 +104,17 @@ class TestAverages:
         single = command(*base, "--perturbed", "fog/1").json
         assert [o["lower_exact"] for o in mean] == [o["lower_exact"] for o in single]
         assert sorted(mean[0]["conditions"]) == sorted(f"{name}/4" for name in COMMON_CORRUPTIONS)
-        assert "gaussian_noise/3" in command(*base, "--average-conditions", "corruptions/3").refused()
+        line = command(*base, "--average-conditions", "corruptions/3").refused()
+        assert "'corruptions/3': the records have no gaussian_noise/3; the records hold corruptions/4" in line
+        named = command(*base, "--average-conditions", "m=corruptions/4").json
+        assert named == [o | {"perturbed": "m"} for o in mean]
+        more = command(*base, "--average-conditions", "m=corruptions/4,fog/1").json
+        assert sorted(more[0]["conditions"]) == sorted([*mean[0]["conditions"], "fog/1"])
+        for value in ("corruptions/9", "m=corruptions/9", "m=fog/1,corruptions/9"):
+            line = command(*base, "--average-conditions", value).refused()
+            assert "'corruptions/9': unknown: a severity is 1 to 5; the records hold corruptions/4" in line
+        line = command(*base, "--average-conditions", "m=corruptions/4,fog/4").refused()
+        assert "'fog/4': comes twice in one average" in line
 
     def test_a_condition_without_a_denominator_is_left_out_and_named(self, tmp_path: Path, command: Command) -> None:
         wrong = pl.when(pl.col("condition") == "snow/2").then(2).otherwise(pl.col("predicted"))
@@ -121,7 +131,9 @@ class TestAverages:
             (["mean"], "'mean': is neither NAME=COND,COND nor corruptions/1 to 5"),
             (["=fog/1"], "is neither NAME=COND,COND"),
             (["mean="], "is neither NAME=COND,COND"),
-            (["corruptions/6"], "is neither NAME=COND,COND"),
+            (["corruptions/6"], "'corruptions/6': unknown: a severity is 1 to 5; name the conditions"),
+            (["x=fog/1,fog/1"], "--average-conditions 'fog/1': comes twice in one average"),
+            (["x=all,fog/1"], "--average-conditions 'all': cannot go with fog/1"),
             (["mean=fog/1,fog/9"], "--average-conditions 'fog/9': unknown; choose among fog/1"),
             (["mean=clean"], "--average-conditions 'clean': unknown"),
             (["snow/2=fog/1"], "--average-conditions 'snow/2': names a condition"),
@@ -188,6 +200,8 @@ class TestBands:
             (["--quantity", "risk"], "--quantity 'risk': unknown"),
             (["--knowledge", "much"], "--knowledge 'much': unknown"),
             (["--coverages", "1.5"], "coverage '1.5'"),
+            (["--coverages", "all,0.5"], "--coverages 'all': cannot go with 0.5"),
+            (["--quantity", "all,lost"], "--quantity 'all': cannot go with lost"),
             (["--quantity", "all", "--denominator", "pages"], "--denominator 'pages': no quantity is offered over it"),
             (["--plot", "{out}/p.gif"], "ends in none of"),
             (["--perturbed", "rain"], "--perturbed 'rain': unknown"),

@@ -74,9 +74,11 @@ def test_every_threshold_is_each_distinct_confidence_once():
         at_every_threshold(confident([0.5, 0.25, 0.5, 1.0]), 2)
 
 
-@pytest.mark.parametrize("text", ["0", "-0.1", "1.01", "80 %", "80", "nan", "inf", "", "four fifths"])
+@pytest.mark.parametrize(
+    "text", ["0", "-0.1", "1.01", "80 %", "80", "nan", "inf", "", "four fifths", "1e400", "1e-9999999", "1e9999999"]
+)
 def test_what_is_no_share_is_refused(text):
-    with pytest.raises(QuantityError, match=r"coverage '.*': a share of the clean images lies in \(0, 1\]"):
+    with pytest.raises(QuantityError, match=r"coverage '.*': (a share of the clean images lies in \(0, 1\]|not )"):
         at_coverage(confident([0.5]), text)
 
 

@@ -52,7 +52,7 @@ def test_the_threshold_is_the_nearest_float(decimal, dtype):
         assert abs(Fraction(used) - Fraction(decimal)) <= abs(Fraction(other) - Fraction(decimal))
 
 
-@pytest.mark.parametrize("bad", ["1.2", "-0.1", "nan", "inf", "high", "", "0,8", "０.8"])
+@pytest.mark.parametrize("bad", ["1.2", "-0.1", "nan", "inf", "high", "", "0,8", "０.8", "1e400", "1e-9999999"])
 def test_bad_thresholds_are_one_clear_line(bad):
     with pytest.raises(QuantityError, match=r"give a decimal such as 0\.8"):
         with_confidence([0.5] * 3).at_threshold(bad)

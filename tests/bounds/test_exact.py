@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.exact import common_scale, grid_exponent, on_grid, sort_within
+from bounds.exact import common_scale, exact_number, grid_exponent, on_grid, plain_array, sort_within, whole_number
+
+INF = float("inf")
 
 floats32 = st.floats(0, 1, width=32)
 floats64 = st.floats(0, 1)
@@ -45,3 +49,44 @@ def test_sort_within(dtype, pairs):
     found = sort_within(np.array([v for _, v in pairs], dtype=dtype), groups)
     assert found.dtype == dtype
     assert found.tolist() == [v for _, v in sorted(pairs)]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, max_value=1e299, min_value=-1e299))
+def test_a_number_is_its_decimal_however_it_is_given(value):
+    exact = Fraction(str(value))
+    assert {
+        exact_number(one) for one in (value, np.float64(value), str(value), f" {value} ", Decimal(str(value)), exact)
+    } == {exact}
+
+
+@pytest.mark.parametrize("value", [None, True, np.True_, "", "1/2", "x", "٣", INF, -INF, float("nan"), "sNaN", 1j, [1]])
+def test_what_is_no_number(value):
+    with pytest.raises(ValueError, match="not a finite decimal number"):
+        exact_number(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["1e300", "1e-401", "-1e9999999", Decimal("1e-9999999"), 10**300, "1" * 1001, 1.7e308]
+)
+def test_numbers_out_of_reach(value):
+    with pytest.raises(ValueError, match="not 0 or between 1e-400 and 1e300 in size, of at most 1000 digits"):
+        exact_number(value)
+
+
+def test_numbers_at_the_edge_of_reach():
+    assert exact_number("9.9e299") == Fraction(99 * 10**298)
+    assert exact_number("1e-400") == Fraction(1, 10**400)
+    assert exact_number(str(sys.float_info.min * sys.float_info.epsilon)) > 0
+    assert exact_number("0e9999999") == 0
+
+
+def test_counts_as_text():
+    assert [whole_number(text) for text in ("0", "007", "9" * 18)] == [0, 7, 10**18 - 1]
+    assert [whole_number(text) for text in ("", " 1", "+1", "1.0", "٣", "9" * 19)] == [None] * 6
+
+
+def test_arrays_are_plain():
+    assert plain_array(np.ma.masked_array([1, 2], mask=False)).tolist() == [1, 2]
+    for values in (np.ma.masked_array([1, 2], mask=[0, 1]), [[1], [2, 3]]):
+        with pytest.raises(ValueError, match=r"masked|different lengths"):
+            plain_array(values)

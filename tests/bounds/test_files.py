@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import errno
 from pathlib import Path
 
 import pytest
@@ -74,10 +74,34 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_without_write_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(PairboundsError, match="cannot be written to"):
+def test_a_folder_that_takes_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its permissions say, as in /proc."""
+
+    def refuse(*, dir: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("bounds.files.TemporaryFile", refuse)
+    with pytest.raises(PairboundsError, match=r"--out '.*table\.csv': the folder .* cannot be written to \(Permission"):
         check_output("--out", tmp_path / "table.csv")
+
+
+@pytest.mark.parametrize("told", [(errno.ENOENT, "No such file", "{}"), ("cannot open {}",)])
+def test_a_failure_to_write_names_the_path_asked_for(told: tuple[int | str, ...], tmp_path: Path) -> None:
+    target = tmp_path / "picture.png"
+
+    def fail() -> None:
+        with replacing(target) as part:
+            raise OSError(*(each.format(part) if isinstance(each, str) else each for each in told))
+
+    with pytest.raises(OSError, match=r"picture\.png") as caught:
+        fail()
+    assert caught.value.filename == str(target)
+    assert ".part" not in str(caught.value)
+
+
+def test_another_failure_is_left_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="absent"), replacing(tmp_path / "picture.png"):
+        (tmp_path / "absent").read_text()
 
 
 def test_the_ending_is_read_in_either_case(tmp_path: Path) -> None:

@@ -124,6 +124,8 @@ def test_bad_counts():
         know(ONE, "correct-correct", retained_correct=[1, 1])
     with pytest.raises(CountError, match="integers"):
         know(ONE, "correct-correct", retained_correct=[0.5])
+    with pytest.raises(CountError, match="retained_correct: an array in which values are masked"):
+        know(ONE, "correct-correct", retained_correct=np.ma.masked_array([1], mask=True))
     with pytest.raises(QuantityError, match="choose among marginals"):
         know(ONE, "everything")
     with pytest.raises(CountError, match=r"not in 0\.\.3"):

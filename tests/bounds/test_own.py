@@ -20,7 +20,7 @@ from bounds import by_pairs
 from bounds.correspondences import Objective, optimise
 from bounds.errors import BackendError, CountError, InfeasibleError, QuantityError, RecordError
 from bounds.knowledge import know
-from bounds.own import Refinement, known_pairs, label_swaps, pair_quantity, transition_matrix
+from bounds.own import OwnQuantity, Refinement, known_pairs, label_swaps, pair_quantity, transition_matrix
 from bounds.quantities import QUANTITIES
 
 LEVELS = ("marginals", "total-correct-correct", "correct-correct", "five-state")
@@ -262,11 +262,11 @@ def test_refinements_by_enumeration(level, data, records):
         "swaps": (label_swaps(swaps), lambda pairs: sum(x.predicted != y.predicted for _, x, y in pairs) == swaps),
         "known": (known_pairs(records, known), lambda pairs: set(known) <= pairing(pairs)),
         "kinds": (
-            Refinement("kinds", own("", label, records).function, counts={1: labels.count(1)}, vectorised=False),
+            Refinement("kinds", own("kinds", label, records).function, counts={1: labels.count(1)}, vectorised=False),
             lambda pairs: sum(label(x, y) == 1 for _, x, y in pairs) == labels.count(1),
         ),
         "weights": (
-            Refinement("weights", own("", label, records).function, total=(None, sum(labels)), vectorised=False),
+            Refinement("weights", own("kinds", label, records).function, total=(None, sum(labels)), vectorised=False),
             lambda pairs: sum(label(x, y) for _, x, y in pairs) <= sum(labels),
         ),
     }
@@ -397,7 +397,7 @@ NAMED = {
 )
 def test_named_quantities_written_as_ones_own(cats, name, kind, levels):
     over = "none" if kind == "retained-correct" else QUANTITIES[name].denominators[0]
-    mine = pair_quantity(name, NAMED[name], denominator=None if over == "none" else over)
+    mine = pair_quantity(f"my-{name}", NAMED[name], denominator=None if over == "none" else over)
     assert mine.kind(cats) == kind
     for level in levels:
         first, second = (bounds.bound(cats, quantity, level, denominator=over) for quantity in (mine, name))
@@ -496,6 +496,92 @@ def test_mistakes_of_a_question_are_refused():
     for call, error, words in cases:
         with pytest.raises(error, match=words):
             call()
+
+
+def test_what_is_no_quantity_or_refinement_is_refused():
+    half = pair_quantity("half", lambda x, y: x.correct)
+
+    def refined(refinements):
+        return lambda: bounds.bound(TWO, half, "marginals", refinements=refinements)
+
+    cases = [
+        (lambda: pair_quantity("q", 3), QuantityError, "quantity 'q' 3: not a function"),
+        (lambda: pair_quantity(" ", max), QuantityError, "quantity, name ' ': not a name"),
+        (lambda: pair_quantity(None, max), QuantityError, "quantity, name: not a name"),
+        (lambda: OwnQuantity("lost", max), QuantityError, "quantity 'lost': is the name of a built-in one"),
+        (lambda: Refinement("r", "f", total=1), QuantityError, "refinement 'r' 'f': not a function"),
+        (lambda: Refinement("", max, total=1), QuantityError, "refinement, name '': not a name"),
+        (lambda: Refinement("r", max, counts=[1]), CountError, r"r \[1\]: counts go by value"),
+        (lambda: Refinement("r", max, counts={"a": 1}), CountError, "r 'a': a value of the function is an integer"),
+        (lambda: Refinement("r", max, counts={1: "many"}), CountError, "r 'many': not a count"),
+        (lambda: label_swaps({"class0": 0.5}), CountError, "label swaps 0.5: not a count"),
+        (refined([3]), QuantityError, "refinements: not a list of refinements"),
+        (refined(3), QuantityError, "refinements: not a list of refinements"),
+        (refined(label_swaps(0)), QuantityError, "refinements: not a list of refinements"),
+        (lambda: known_pairs(TWO, ["ab", "ba"]), QuantityError, "known pair 'ab': not a pair of image ids"),
+        (lambda: known_pairs(TWO, [("a", "b", "c")]), QuantityError, r"known pair \('a', 'b', 'c'\): not a pair"),
+        (lambda: known_pairs(TWO, [(1, 2)]), QuantityError, r"known pair \(1, 2\): not a pair of image ids"),
+        (lambda: known_pairs(TWO, 3), QuantityError, "known pairs 3: not a list"),
+        (
+            lambda: transition_matrix(TWO, [[1], [2, 3]]),
+            CountError,
+            r"transition matrix: needs counts of shape \(1, 8, 8\)",
+        ),
+        (
+            lambda: transition_matrix(TWO, np.ma.masked_array(np.ones((1, 2, 2), dtype=int), mask=True)),
+            CountError,
+            "transition matrix: needs counts of shape",
+        ),
+    ]
+    for call, error, words in cases:
+        with pytest.raises(error, match=words):
+            call()
+
+
+@pytest.mark.parametrize("vectorised", [True, False])
+def test_masked_values_are_refused(vectorised):
+    def function(x, y):
+        return np.ma.masked_array(x.correct & y.correct, mask=~x.correct & y.correct) if vectorised else np.ma.masked
+
+    with pytest.raises(QuantityError, match=r"own.*(values are masked|not a finite real number)"):
+        bounds.bound(TWO, pair_quantity("own", function, vectorised=vectorised), "marginals")
+    whole = pair_quantity("own", lambda x, y: np.ma.masked_array(x.correct & y.correct))
+    assert bounds.bound(TWO, whole, "marginals").upper == 1
+
+
+@pytest.mark.parametrize("vectorised", [True, False])
+def test_an_error_of_a_function_is_told_with_its_name(vectorised):
+    def function(x, y):
+        return x.colour
+
+    quantity = pair_quantity("own", function, vectorised=vectorised)
+    with pytest.raises(
+        QuantityError, match="own: its function raised AttributeError: a record has no 'colour'"
+    ) as told:
+        bounds.bound(TWO, quantity, "marginals")
+    assert isinstance(told.value.__cause__, AttributeError)
+    refinement = Refinement("mine", lambda x, y: [[1], [2, 3]], total=1)
+    with pytest.raises(QuantityError, match="refinement 'mine': its function returns rows of different lengths"):
+        bounds.bound(TWO, "retained-correct", "marginals", refinements=[refinement])
+
+
+@pytest.mark.parametrize("level", ["marginals", "paired"])
+@pytest.mark.parametrize(
+    ("top", "below"),
+    [(1.7e308, None), (Fraction(10) ** 400, None), (1.7e308, lambda x, y: 1e-10), (1, lambda x, y: 1.7e308)],
+)
+def test_values_beyond_floats_are_told_in_one_line(top, below, level):
+    quantity = pair_quantity("own", lambda x, y: top, denominator=below, vectorised=False)
+    with pytest.raises(QuantityError, match="quantity 'own': its values lie beyond the largest float"):
+        bounds.bound(TWO, quantity, level)
+
+
+def test_values_near_the_largest_float_are_exact():
+    quantity = pair_quantity("own", lambda x, y: 8e307, vectorised=False)
+    assert bounds.bound(TWO, quantity, "marginals").upper == 2 * Fraction(8e307)
+    huge = pair_quantity("own", lambda x, y: Decimal("1e999999999"), vectorised=False)
+    with pytest.raises(QuantityError, match="not 0 or between 1e-400 and 1e300 in size"):
+        bounds.bound(TWO, huge, "marginals")
 
 
 def test_infeasible_refinements_are_named():

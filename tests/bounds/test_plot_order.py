@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,6 +79,19 @@ def test_the_picture_shows_boxes_above_what_costs_less(require: Callable[[str, b
     assert [line.get_linestyle() for line in axes.lines] == ["--", "-", "-"]
     tops = [max(line.get_ydata()) for line in axes.lines]
     assert tops == [heights["b"], heights["c"], heights["d"]]
+
+
+def test_a_point_and_models_are_told(require: Callable[[str, bool, str], None]) -> None:
+    require("matplotlib", find_spec("matplotlib") is not None, "the order is drawn with it")
+    (axes,) = order_figure([CHAIN]).axes
+    assert axes.get_title() == "net: clean → fog/3, known: correct-correct"
+    costs = (
+        PolicyCost("a", "net", Fraction(2, 3), Fraction(2, 3), True),
+        PolicyCost("b\n", "vit", Fraction(1, 3), Fraction(2, 3), True),
+    )
+    (axes,) = order_figure([replace(compared("ab", ("a", None, "b", "unresolved")), costs=costs, differences=())]).axes
+    assert axes.get_title() == "net, vit: clean → fog/3, known: correct-correct"
+    assert [text.get_text() for text in axes.texts] == ["a (net)\n0.6667", "b\\n (vit)\n[0.3333, 0.6667]"]
 
 
 def test_a_line_that_passes_a_layer_by_bends_around_its_boxes(require: Callable[[str, bool, str], None]) -> None:

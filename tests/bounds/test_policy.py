@@ -126,6 +126,35 @@ def test_a_cost_is_a_finite_decimal(value: object) -> None:
         preset_cost({"lost": value})
 
 
+HUGE = ("1e400", "-1e400", "1e9999999", "1e-9999999", "9" * 1001, "1e" + "9" * 30)
+
+
+@pytest.mark.parametrize("value", [*HUGE, Decimal("1e9999999"), 10**400, Fraction(10**400, 3)])
+def test_a_cost_has_an_exponent_in_reach(value: object, path: Path) -> None:
+    """Beyond it sums are no floats, and exponents build integers of millions of digits."""
+    with pytest.raises(PolicyError, match=r"preset lost .*: not (0 or between 1e-400 and 1e300 in size|a finite)"):
+        preset_cost({"lost": value})
+    written = str(value)
+    if "/" not in written:
+        line = refused(path, HEAD + "preset = { lost = " + written + " }")
+        assert "not 0 or between" in line or "not TOML" in line
+
+
+def test_a_cost_within_reach_is_exact() -> None:
+    for value in ("1e299", "-1e299", "1e-399", "0e99999", Fraction(1, 10**400)):
+        assert preset_cost({"lost": value})[1, 0, 0] == Fraction(value if value != "0e99999" else 0)
+
+
+def test_integers_too_long_to_read_are_refused(path: Path) -> None:
+    assert "not TOML" in refused(path, HEAD + "preset = { lost = " + "9" * 5000 + " }")
+
+
+@pytest.mark.parametrize("value", HUGE)
+def test_a_threshold_has_an_exponent_in_reach(value: str) -> None:
+    with pytest.raises(PolicyError, match=r"threshold .*: not (0 or between|a finite)"):
+        Policy("x", preset_cost("lost"), threshold=value)
+
+
 def test_a_cost_has_twenty_cells() -> None:
     with pytest.raises(PolicyError, match=r"cost \[5, 2\]: needs shape \(5, 2, 2\)"):
         Policy("x", np.zeros((5, 2)), threshold="0.5")

@@ -109,6 +109,12 @@ def test_commas_and_separators_are_refused(text: str) -> None:
         parse(text, "fraction")
 
 
+@pytest.mark.parametrize("text", ["1e400", "-2e300", "1e-999", "0e999"])
+def test_exponents_out_of_reach_are_refused(text: str) -> None:
+    with pytest.raises(ClaimError, match="not 0 or between 1e-400 and 1e300 in size"):
+        parse(text, "fraction")
+
+
 def test_a_percent_sign_alone_and_endless_digits() -> None:
     with pytest.raises(ClaimError, match="not a plain decimal number"):
         parse("%")

@@ -292,6 +292,13 @@ class TestPicture:
         assert axes.get_xlabel() == "new accepted error\nfraction of all images"
         assert len({area.get_hatch() for area in axes.patches}) == 2
 
+    def test_the_title_says_what_is_shown(self, found):
+        title = plot_regions.figure(found).legends[0].get_title().get_text().replace("\n", " ")
+        assert title == (
+            "kept persistent accepted error against new accepted error, given correct-correct or five-state: "
+            "convex hull of attained pairs, micro average"
+        )
+
     def test_nothing_defined_is_refused(self):
         nothing = joint_region(evaluation(([(1, True)], [(1, True)])), "lost-acceptance", "gained-acceptance")
         with pytest.raises(PairboundsError, match="there is no region to draw"):

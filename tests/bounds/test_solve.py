@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from strategies import evaluation, evaluations
 
 from bounds import aggregate, load_records, witness
+from bounds.backends.highs import Solver
 from bounds.errors import BackendError, QuantityError
 from bounds.knowledge import Level, know
 from bounds.quantities import QUANTITIES
 from bounds.solve import bound, per_class
 
+HALF = ([(1, True), (2, False), (2, False)], [(0, False), (2, True), (1, True)])
+"""Given (k, s), the relaxation has less new accepted errors than any correspondence (integrality_matters, C7)."""
+NO_ERRORS = ([(0, True)] * 2, [(0, True), (1, False)])
 RETAINED = ("lost-acceptance", "gained-acceptance", "mean-probability-decrease")
 COUNTS = ("retained-correct", "lost", "recovered", "flips", "persistent-wrong", "changed-wrong")
 TRANSITIONS = tuple(name for name in QUANTITIES if name not in RETAINED + COUNTS)
@@ -225,6 +229,30 @@ def test_json_of_an_interval():
     assert found["proof"] == {"lower": "closed form", "upper": "closed form"}
 
 
+@pytest.mark.parametrize("denominator", ["images", "none", "clean-accepted-errors"])
+@pytest.mark.parametrize("name", ["new-accepted-error", "kept-changed-accepted-error"])
+def test_one_program_gives_the_ends_of_every_class(name, denominator, monkeypatch):
+    """The same as class by class, proofs and witnesses' checks included, without a solver run for each class."""
+    rng = np.random.default_rng(7)
+    draw = [(int(label), bool(bit)) for label, bit in rng.integers(0, (4, 2), (240, 2))]
+    records = evaluation(*((draw[i : i + 6], draw[i + 6 : i + 12]) for i in range(0, 240, 12)), HALF, NO_ERRORS)
+    options = {"denominator": denominator, "witness": True}
+    alone = [bound(records, name, "five-state", class_name=c, **options) for c in records.classes]
+    ran, solve = [], Solver.solve
+    monkeypatch.setattr(Solver, "solve", lambda *given, **more: (ran.append(1), solve(*given, **more))[1])
+    together = per_class(records, name, "five-state", **options)
+    assert [one.to_dict() for one in together] == [one.to_dict() for one in alone]
+    proofs = [one.low.proof for one in together[:21]]
+    assert name != "new-accepted-error" or proofs.index("branch and bound") == 20
+    assert together[21].undefined == ("0 accepted errors when clean" if denominator.startswith("clean") else None)
+    assert len(ran) < len(records.classes)
+    for one, c in zip(together, range(21), strict=False):
+        for end in (one.low, one.high):
+            if one.undefined is None:
+                found = witness.value(records.select([c]), end.match, QUANTITIES[name], denominator, None)
+                assert found == end.value
+
+
 def test_classes_alone_in_order():
     found = per_class(DROPPED, "lost-acceptance", "marginals")
     assert [(i.class_name, i.average, i.classes) for i in found] == [("class0", None, 1), ("class1", None, 1)]
@@ -239,6 +267,11 @@ def test_classes_alone_in_order():
         ({"average": "macro", "denominator": "none"}, "a count has no mean of class rates"),
         ({"class_name": "zebra"}, "not in the records"),
         ({"method": "guess"}, "choose among auto"),
+        (
+            {"method": "closed-form", "program": "full"},
+            "program 'full': speaks of programs, and closed-form",
+        ),
+        ({"method": "closed-form", "node_limit": 0}, "node limit 0: speaks of programs"),
         ({"arithmetic": "decimal"}, "choose exact or float"),
         ({"arithmetic": "float", "witness": True}, "a witness attains an exact end"),
         ({"model": "resnet"}, "already one model"),

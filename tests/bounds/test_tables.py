@@ -129,6 +129,20 @@ def test_the_table_for_people_names_what_it_shows() -> None:
     assert "rounded outward" in tables.FOOTER
 
 
+def test_a_point_is_one_number_to_the_nearest() -> None:
+    third = interval(Fraction(2, 3), Fraction(2, 3))
+    assert tables.range_text(third) == "0.6667"
+    row = tables.readable(third)
+    assert (row["lower"], row["upper"]) == ("0.6667", "0.6667")
+    assert tables.range_text(interval(Fraction(1, 3), Fraction(2, 3))) == "[0.3333, 0.6667]"
+    assert tables.between(tables.ends_text(Fraction(-2, 3), Fraction(-2, 3), 2)) == "-0.67"
+
+
+def test_only_a_list_is_several_lines() -> None:
+    shown = tables.text([{"name": "a\nb", "reason": ["one", "two\x1b"]}])
+    assert [line.split() for line in shown.splitlines()[2:]] == [[r"a\nb", "one"], [r"two\x1b"]]
+
+
 def test_a_table_of_classes_names_each_class_once() -> None:
     made = [interval(class_name=c, knowledge=k, average=None) for c in ("NA", 7) for k in ("marginals", "five-state")]
     lines = tables.interval_text(made).splitlines()
