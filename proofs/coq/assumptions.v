@@ -1,0 +1,97 @@
+(* What each headline theorem states and assumes; the output is compared with assumptions.expected. *)
+
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint fingroup perm.
+From Pairbounds Require Import correspondence listed_classes birkhoff feasible_correct_correct
+  correct_correct_suffices
+  block
+  lost_acceptance
+  mean_probability_decrease
+  feasible_persistent
+  persistence_informs_errors
+  integrality_matters
+  cc_programs_are_integral
+  shared_correspondence_orders_policies
+  transition_counts
+  four_block_integrality.
+
+Set Printing Width 110.
+
+(* feasible_correct_correct.v *)
+Check @feasible_correct_correct.feasible_correct_correct.
+Print Assumptions feasible_correct_correct.feasible_correct_correct.
+
+(* correct_correct_suffices.v *)
+Check @correct_correct_suffices.correct_correct_suffices.
+Print Assumptions correct_correct_suffices.correct_correct_suffices.
+Check @correct_correct_suffices.same_attained_values.
+Print Assumptions correct_correct_suffices.same_attained_values.
+Check @correct_correct_suffices.same_attained_sums.
+Print Assumptions correct_correct_suffices.same_attained_sums.
+Check @correct_correct_suffices.family_correct_correct_suffices.
+Print Assumptions correct_correct_suffices.family_correct_correct_suffices.
+Check @correct_correct_suffices.family_same_attained_sums.
+Print Assumptions correct_correct_suffices.family_same_attained_sums.
+Check @correct_correct_suffices.family_same_attained_sums_five_states.
+Print Assumptions correct_correct_suffices.family_same_attained_sums_five_states.
+
+(* block.v *)
+Check @block.block.
+Print Assumptions block.block.
+
+(* lost_acceptance.v *)
+Check @lost_acceptance.lost_acceptance.
+Print Assumptions lost_acceptance.lost_acceptance.
+Check @lost_acceptance.gained_acceptance.
+Print Assumptions lost_acceptance.gained_acceptance.
+
+(* mean_probability_decrease.v *)
+Check @mean_probability_decrease.mean_probability_decrease.
+Print Assumptions mean_probability_decrease.mean_probability_decrease.
+
+(* feasible_persistent.v *)
+Check @feasible_persistent.feasible_persistent.
+Print Assumptions feasible_persistent.feasible_persistent.
+Check @feasible_persistent.holes.
+Print Assumptions feasible_persistent.holes.
+
+(* persistence_informs_errors.v *)
+Check @persistence_informs_errors.five_state_inside.
+Print Assumptions persistence_informs_errors.five_state_inside.
+Check @persistence_informs_errors.persistence_informs_errors.
+Print Assumptions persistence_informs_errors.persistence_informs_errors.
+
+(* integrality_matters.v *)
+Check @integrality_matters.gap_of_new.
+Print Assumptions integrality_matters.gap_of_new.
+Check @integrality_matters.gap_of_kept_changed.
+Print Assumptions integrality_matters.gap_of_kept_changed.
+Check @integrality_matters.gap_given_k.
+Print Assumptions integrality_matters.gap_given_k.
+
+(* cc_programs_are_integral.v *)
+Check @cc_programs_are_integral.cc_programs_are_integral.
+Print Assumptions cc_programs_are_integral.cc_programs_are_integral.
+
+(* shared_correspondence_orders_policies.v *)
+Check @shared_correspondence_orders_policies.interval_of_difference.
+Print Assumptions shared_correspondence_orders_policies.interval_of_difference.
+Check @shared_correspondence_orders_policies.shared_correspondence_orders_policies.
+Print Assumptions shared_correspondence_orders_policies.shared_correspondence_orders_policies.
+
+(* transition_counts.v *)
+Check @transition_counts.kept_accepted_errors.
+Print Assumptions transition_counts.kept_accepted_errors.
+Check @transition_counts.new_accepted_errors.
+Print Assumptions transition_counts.new_accepted_errors.
+Check @transition_counts.resolved_accepted_errors.
+Print Assumptions transition_counts.resolved_accepted_errors.
+Check @transition_counts.rejected_wrong_to_accepted_error.
+Print Assumptions transition_counts.rejected_wrong_to_accepted_error.
+Check @transition_counts.correct_to_accepted_error.
+Print Assumptions transition_counts.correct_to_accepted_error.
+Check @transition_counts.accepted_correct_to_accepted_error.
+Print Assumptions transition_counts.accepted_correct_to_accepted_error.
+
+(* four_block_integrality.v *)
+Check @four_block_integrality.four_block_integrality.
+Print Assumptions four_block_integrality.four_block_integrality.
