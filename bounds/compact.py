@@ -104,7 +104,7 @@ def optimise_cells(
     return _read(evaluation, knowledge, structure, asked, solved)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _by_acceptance(
     evaluation: Evaluation, level: Level, total: int | None, k: bytes | None, s: bytes | None, seen: bool
 ) -> Structure:
