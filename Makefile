@@ -10,14 +10,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The package is installed, not linked: tests see what a user gets. A changed source installs it anew.
 PACKAGES := bounds proofs inference ranking
-SOURCES := pyproject.toml README.md LICENSE $(shell find $(PACKAGES) -type f -not -path '*/__pycache__/*')
+SOURCES := pyproject.toml README.md LICENSE $(wildcard proofs/coq/*.v) \
+    $(shell find $(PACKAGES) -type f -not -path '*/__pycache__/*' -not -path 'proofs/coq/*')
 
-.PHONY: demo test bench clean lint types
+.PHONY: demo test bench clean lint types coq
 
 demo: $(VENV)/.light
 	$(BIN)/pairbounds demo
 
-test: lint types
+test: lint types coq
 	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.full
@@ -27,11 +28,17 @@ lint: $(VENV)/.full
 types: $(VENV)/.full
 	$(BIN)/mypy
 
+coq:
+	@if command -v coqc >/dev/null; then $(MAKE) --no-print-directory -C proofs/coq; \
+	elif [ -n "$$PAIRBOUNDS_REQUIRE" ]; then echo "coq: coqc is required here and not installed" >&2; exit 1; \
+	else echo "skipped: coq: coqc is not installed (see proofs/coq/Makefile)"; fi
+
 bench: $(VENV)/.full
 	$(BIN)/pytest tests/benchmarks --benchmark-only
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	$(MAKE) --no-print-directory -C proofs/coq clean
 	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -15,6 +15,7 @@ From Pairbounds Require Import correspondence listed_classes birkhoff feasible_c
   four_block_integrality.
 
 Set Printing Width 110.
+Unset Printing Implicit Defensive.
 
 (* feasible_correct_correct.v *)
 Check @feasible_correct_correct.feasible_correct_correct.
@@ -91,7 +92,17 @@ Check @transition_counts.correct_to_accepted_error.
 Print Assumptions transition_counts.correct_to_accepted_error.
 Check @transition_counts.accepted_correct_to_accepted_error.
 Print Assumptions transition_counts.accepted_correct_to_accepted_error.
+Print transition_counts.ends_attained.
+Check @transition_counts.kept_persistent_accepted_errors.
+Print Assumptions transition_counts.kept_persistent_accepted_errors.
+Check @transition_counts.kept_changed_accepted_errors.
+Print Assumptions transition_counts.kept_changed_accepted_errors.
+Print transition_counts.two_errors.
+Check @transition_counts.holes_between.
+Print Assumptions transition_counts.holes_between.
 
 (* four_block_integrality.v *)
 Check @four_block_integrality.four_block_integrality.
 Print Assumptions four_block_integrality.four_block_integrality.
+Check @four_block_integrality.one_block_both_ends.
+Print Assumptions four_block_integrality.one_block_both_ends.

@@ -60,7 +60,8 @@ Theorem realisation :
 Proof.
 have [|a [a_inj fa]] := @join_colours T place I f (fun z => (tag z).1).
   move=> i; rewrite (card_places (fun ij => ij.1 == i)) -rows.
-  by rewrite (eq_bigl (fun ij => (ij.1 == i) && true)) => [|ij]; rewrite ?andbT // -(pair_big_dep (pred1 i) (fun _ => xpredT) N) big_pred1_eq.
+  rewrite (eq_bigl (fun ij => (ij.1 == i) && true)) => [|ij]; last by rewrite andbT.
+  by rewrite -(pair_big_dep (pred1 i) (fun _ => xpredT) N) big_pred1_eq.
 have [|b [b_inj gb]] := @join_colours place T J (fun z => (tag z).2) g.
   move=> j; rewrite (card_places (fun ij => ij.2 == j)) -columns.
   rewrite (eq_bigl (fun ij => true && (ij.2 == j))) // -(pair_big_dep xpredT (fun _ => pred1 j) N) /=.
