@@ -7,7 +7,9 @@ dropped, and each maximum or minimum loses one of its arguments.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from bounds import closed_forms
 
@@ -90,3 +92,20 @@ def altered(name: str, number: int) -> tuple[ModuleType, str]:
     module = ModuleType("altered")
     exec(compile(text, "altered", "exec"), module.__dict__)
     return module, what
+
+
+def shifted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with one more in its last number."""
+
+    def more(found: Any) -> Any:
+        return (*found[:-1], more(found[-1])) if isinstance(found, tuple) else found + 1
+
+    return lambda *args, **kwargs: more(function(*args, **kwargs))
+
+
+def shifted_forms(name: str) -> ModuleType:
+    """`closed_forms` with one function that is off by one."""
+    forms = ModuleType("off")
+    vars(forms).update(vars(closed_forms))
+    setattr(forms, name, shifted(getattr(closed_forms, name)))
+    return forms

@@ -5,7 +5,7 @@
    N i j               units sent from i to j; none from a label to itself
    r                   units sent in all
 
-   The three hypotheses are needed too (the smallest cut): all units leave from some label and arrive at some label,
+   Where the hypotheses come from (the smallest cut; that they are needed is not proved here): all units leave from some label and arrive at some label,
    and for every l each unit leaves from another label than l or arrives at another label than l. *)
 
 From mathcomp Require Import all_ssreflect.
@@ -102,7 +102,7 @@ Theorem zero_diagonal_transport (L : finType) (a b : L -> nat) (r : nat)
         forall j, \sum_i N i j <= b j &
         \sum_i \sum_j N i j = r].
 Proof.
-have {cut} cut l : r + (a l + b l) <= \sum_i a i + \sum_i b i.
+have {}cut l : r + (a l + b l) <= \sum_i a i + \sum_i b i.
   by have := cut l; have := le_sum a l; have := le_sum b l; count_lia.
 elim: r a b sent received cut => [|r IH] a b sent received cut.
   by exists (fun _ _ => 0); split=> // [i|j|]; rewrite ?big1 // => i _; rewrite big1.

@@ -98,7 +98,9 @@ def _with_labels(forms: ModuleType, labels: int) -> list[Question]:
             [*of.margins, *of.condition(of.s)],
             between(low, of.s, high),
         ),
-        Question(f"{name}: both ends of the range meet the condition", of.margins, of.condition(low) + of.condition(high)),
+        Question(
+            f"{name}: both ends of the range meet the condition", of.margins, of.condition(low) + of.condition(high)
+        ),
     ]
 
 

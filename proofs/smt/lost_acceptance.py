@@ -1,4 +1,4 @@
-"""C3 for classes of all sizes: acceptance lost and gained among the retained-correct pairs, and the ratios over them."""
+"""C3 for classes of all sizes: acceptance lost and gained among retained-correct pairs, and the ratios over them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,11 @@ def _ratio_over_k(forms: ModuleType) -> list[Question]:
         given = [*_pairs_fit(high), *between(0, low, high), *between(low, k, high)]
         name = "marked rows" if over_marked else "all pairs"
         asked += [
-            Question(f"ratio over {name}: the chosen k is feasible", given, [*between(low, at[0], high), *between(low, at[1], high)]),
+            Question(
+                f"ratio over {name}: the chosen k is feasible",
+                given,
+                [*between(low, at[0], high), *between(low, at[1], high)],
+            ),
             Question(f"ratio over {name}: no other k has a lower or higher x - t y", given, best),
         ]
     return asked
@@ -118,7 +122,8 @@ def _ratio_over_k(forms: ModuleType) -> list[Question]:
 def _point(forms: ModuleType, k: Term, over_marked: bool, end: int) -> tuple[Term, Term]:
     """(x, y) at the least (end 0) or greatest (end 1) ratio given k."""
     if over_marked:
-        return forms.most_other_rows_ratio(*MARGINS, k, TERMS)[end]
+        point: tuple[Term, Term] = forms.most_other_rows_ratio(*MARGINS, k, TERMS)[end]
+        return point
     return forms.block(*MARGINS, k, TERMS)[end], k
 
 

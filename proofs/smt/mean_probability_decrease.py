@@ -40,7 +40,13 @@ def _of_sizes(a: int, b: int, k: int) -> list[Question]:
     least, most = total(p[:k]) - total(q[b - k :]), total(p[a - k :]) - total(q[:k])
     chosen = [equal(_size(x), k), equal(_size(y), k)]
     name = f"{k} pairs of {a} and {b} records"
-    firsts, lasts = (lambda flags: _only(flags, 0, k)), (lambda flags: _only(flags, len(flags) - k, len(flags)))
+
+    def firsts(flags: Sequence[Term]) -> list[Term]:
+        return _only(flags, 0, k)
+
+    def lasts(flags: Sequence[Term]) -> list[Term]:
+        return _only(flags, len(flags) - k, len(flags))
+
     return [
         Question(f"{name}: the bound is valid", [*ascending, *chosen], between(least, _sum(x, p) - _sum(y, q), most)),
         Question(
@@ -66,9 +72,7 @@ def _sum(flags: Sequence[Term], values: Sequence[Term]) -> Term:
 
 def _only(flags: Sequence[Term], first: int, end: int) -> list[Term]:
     """The flags from `first` to before `end` are true, the others false."""
-    return [
-        flag if first <= index < end else Term("not", (flag,), "Bool") for index, flag in enumerate(flags)
-    ]
+    return [flag if first <= index < end else Term("not", (flag,), "Bool") for index, flag in enumerate(flags)]
 
 
 def check(forms: ModuleType, fast: bool) -> Cell:

@@ -41,9 +41,7 @@ def questions(forms: ModuleType | None = None, fast: bool = False) -> list[Quest
     retained = _sum([[int(x[0] == y[0] == CORRECT) for y in PERTURBED] for x in CLEAN])
     p, q = (_sum([[_cost(level, x, y) for y in PERTURBED] for x in CLEAN]) for level in LEVELS.values())
     permutation = [formula for partner in PARTNERS for formula in between(0, partner, len(ROWS) - 1)]
-    permutation += [
-        Term("not", (equal(PARTNERS[i], PARTNERS[j]),), "Bool") for i in ROWS for j in ROWS if i < j
-    ]
+    permutation += [Term("not", (equal(PARTNERS[i], PARTNERS[j]),), "Bool") for i in ROWS for j in ROWS if i < j]
     given = [*permutation, equal(retained, RETAINED)]
 
     def attained(name: str, cost: Term, value: int, partners: tuple[int, ...]) -> Question:

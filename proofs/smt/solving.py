@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -13,8 +14,8 @@ from proofs.smt.terms import Question
 
 __all__ = ["LIMIT", "SECOND_LIMIT", "Verdict", "ask_cvc5", "ask_z3", "decide"]
 
-LIMIT = 40_000_000
-"""Steps (`rlimit`) that Z3 may spend on a question; it does not depend on the clock. The longest needs a tenth."""
+LIMIT = 200_000_000
+"""Steps (`rlimit`) that Z3 may spend on a question; it does not depend on the clock. The longest needs 37 million."""
 
 SECOND_LIMIT = 100_000
 """The same of cvc5, whose steps are longer."""
@@ -39,8 +40,9 @@ def ask_z3(script: str, limit: int = LIMIT) -> tuple[Verdict, dict[str, str]]:
         return "unknown", {}
     if verdict == "unsat":
         return "unsat", {}
-    model = solver.model()
-    return "sat", {d.name(): str(model[d]) for d in sorted(model.decls(), key=lambda d: d.name()) if d.arity() == 0}
+    # The model names the definitions too, and prints each in full.
+    model, constants = solver.model(), set(re.findall(r"\(declare-const (\S+)", script))
+    return "sat", {d.name(): str(model[d]) for d in sorted(model.decls(), key=str) if d.name() in constants}
 
 
 def ask_cvc5(script: str, limit: int = SECOND_LIMIT) -> Verdict:
@@ -91,7 +93,9 @@ def decide(questions: Sequence[Question], fast: bool, reach: str) -> Cell:
         proved += 1
         opinion = ask_cvc5(script) if second else "unknown"
         if opinion == "sat":
-            return cell("fails", f"cvc5 contradicts Z3: {question.name}", "cvc5 finds a counterexample where Z3 has none")
+            return cell(
+                "fails", f"cvc5 contradicts Z3: {question.name}", "cvc5 finds a counterexample where Z3 has none"
+            )
         agreed += opinion == "unsat"
     if open_questions:
         return cell("unknown", f"the limit was reached: {'; '.join(open_questions)}")

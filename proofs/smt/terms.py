@@ -50,7 +50,7 @@ class Term:
 
     def _with(self, operator: str, other: object, swapped: bool = False, sort: str | None = None) -> Term:
         if not isinstance(other, int | Term):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]  # passed on by the operators
         pair = (term(other, self.sort), self) if swapped else (self, term(other, self.sort))
         return Term(operator, pair, sort or self.sort)
 

@@ -14,12 +14,10 @@ from proofs.smt.tables import (
     fits,
     northwest,
     part,
-    room_off_diagonal,
     rows_of,
     transport,
-    transport_question,
 )
-from proofs.smt.terms import TERMS, Question, Term, between, equal, integers, least, non_negative, term, total
+from proofs.smt.terms import TERMS, Question, Term, between, equal, integers, least, non_negative, total
 
 __all__ = ["check", "questions"]
 
@@ -193,7 +191,7 @@ def _filled(
 
 
 def _least_persistent(rows: Sequence[Term], columns: Sequence[Term], m: Term, value: Term) -> Table:
-    """A label that must be persistent has so many pairs; the rest avoids the diagonal, but where nothing is accepted."""
+    """A label that must be persistent has so many pairs; the rest avoids the diagonal but where nothing is accepted."""
     outside = total(rows) + total(columns)
     same = [TERMS.maximum(0, m - outside + e + f) for e, f in zip(rows[1:], columns[1:], strict=True)]
     rest = m - total(same)
@@ -231,7 +229,7 @@ def check(forms: ModuleType, fast: bool) -> Cell:
     return decide(
         questions(forms, fast),
         fast,
-        "all class sizes; kept, new, resolved, rejected-wrong, correct and accepted-correct to accepted error with every "
-        "value by an explicit table of the class; kept-persistent and kept-changed: both ends, for "
+        "all class sizes; kept, new, resolved, rejected-wrong, correct and accepted-correct to accepted error with "
+        "every value by an explicit table of the class; kept-persistent and kept-changed: both ends, for "
         + ("two wrong classes" if fast else "two and three wrong classes"),
     )

@@ -1,4 +1,4 @@
-"""Linear consequences by multipliers, in exact fractions: no trust is needed, since whoever gets them can check them."""
+"""Linear consequences by multipliers, in exact fractions: no trust is needed, since whoever gets them can check."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def multipliers(inequalities: Sequence[Row]) -> tuple[list[Fraction] | None, lis
     """
     size, count = len(inequalities[0]), len(inequalities)
     # Rows of the tableau: y columns, one artificial column a row, right-hand side. The first equation is negated.
-    tableau = []
-    for row in range(size):
-        sign = -1 if row == 0 else 1
-        units = [Fraction(int(row == other)) for other in range(size)]
-        tableau.append([sign * entry[row] for entry in inequalities] + units + [Fraction(int(row == 0))])
+    tableau: list[list[Fraction]] = []
+    for number in range(size):
+        sign = -1 if number == 0 else 1
+        units = [Fraction(int(number == other)) for other in range(size)]
+        tableau.append([sign * entry[number] for entry in inequalities] + units + [Fraction(int(number == 0))])
     cost = [-sum(column) for column in zip(*tableau, strict=True)]
     cost[count : count + size] = [Fraction(0)] * size
     basis = list(range(count, count + size))

@@ -109,6 +109,4 @@ def latex(forms: ModuleType) -> str:
     """The lower share of a label, and the range."""
     w, v, m, s, total, tightest, common = integers("w_l w'_l m s T X C")
     share = forms.persistent_lower_share(w, v, m, s, total, SYMBOLS)
-    return ranges(
-        (r"d_l", (share, SYMBOLS.minimum(w, v))), ("s", forms.persistent_range(m, tightest, common, SYMBOLS))
-    )
+    return ranges((r"d_l", (share, SYMBOLS.minimum(w, v))), ("s", forms.persistent_range(m, tightest, common, SYMBOLS)))

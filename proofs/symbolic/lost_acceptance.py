@@ -21,7 +21,12 @@ def block_table(margins: tuple[Expression, ...], pairs: Expression) -> tuple[lis
 
 
 def derive_block(
-    forms: ModuleType, proof: Derivation, name: str, margins: tuple[Expression, ...], pairs: Expression, given: list[Expression]
+    forms: ModuleType,
+    proof: Derivation,
+    name: str,
+    margins: tuple[Expression, ...],
+    pairs: Expression,
+    given: list[Expression],
 ) -> tuple[Expression, Expression]:
     """The closed form of a block is what elimination leaves of its table."""
     (x, *others), cells = block_table(margins, pairs)
@@ -79,8 +84,8 @@ def check(forms: ModuleType, fast: bool) -> Cell:
     return decide(
         partial(derive, fast=fast),
         forms,
-        "all class sizes: lost and gained acceptance and marked rows, with every integer between the ends, by elimination "
-        f"from the table{ends}; not {ratios}",
+        "all class sizes: lost and gained acceptance and marked rows, with every integer between the ends, by "
+        f"elimination from the table{ends}; not {ratios}",
     )
 
 

@@ -42,8 +42,8 @@ def check(forms: ModuleType, fast: bool) -> Cell:
     return decide(
         derive,
         forms,
-        "all sizes: summation by parts over sorted increments, whose coefficients are extreme for the k largest and the k "
-        "smallest, for any choice; the formula is stated anew, the clean and the perturbed choice being independent",
+        "all sizes: summation by parts over sorted increments, whose coefficients are extreme for the k largest and "
+        "the k smallest, for any choice; the formula is stated anew, clean and perturbed choice being independent",
     )
 
 

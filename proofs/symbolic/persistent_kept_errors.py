@@ -1,8 +1,8 @@
 """C15 derived for any number of wrong classes, label by label.
 
 A label with d persistent pairs holds from f(d) = max(0, d - g) to h(d) = min(c, d) kept ones (block lemma). With
-L <= d <= U in each label and s persistent pairs in all, the least sum of f(d) and the greatest of h(d) are found by weak
-duality: each bound of a label is linear in d with slope 0 or 1, so that the bounds add up to a bound of the sum.
+L <= d <= U in each label and s persistent pairs in all, the least sum of f(d) and the greatest of h(d) are found by
+weak duality: each bound of a label is linear in d with slope 0 or 1, so that the bounds add up to a bound of the sum.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def check(forms: ModuleType, fast: bool) -> Cell:
         derive,
         forms,
         "all class sizes and numbers of wrong classes, label by label: the bound is valid, both ends and every integer "
-        "between are attained by persistent pairs d_l between L_l and U_l; that such d_l extend to a correspondence is C5",
+        "between are attained by persistent pairs d_l between L_l and U_l; that such d_l extend to a correspondence is "
+        "C5",
     )
 
 

@@ -26,9 +26,7 @@ def derive(forms: ModuleType, proof: Derivation) -> None:
     derive_block(forms, proof, "rejected wrong to accepted error", (e0, e, f, f0), m, both)
     lost = [f, f0, p, f + f0 - p]
     derive_block(forms, proof, "correct to accepted error", (a, 0, f, f0), p, [*lost, a, a - p])
-    derive_block(
-        forms, proof, "accepted correct to accepted error", (a1, a0, f, f0), p, [*lost, a1, a0, a1 + a0 - p]
-    )
+    derive_block(forms, proof, "accepted correct to accepted error", (a1, a0, f, f0), p, [*lost, a1, a0, a1 + a0 - p])
     _kept_persistent(forms, proof)
     _kept_changed(forms, proof)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import oracles
 import pytest
-from mutations import alterations, altered
+from mutations import alterations, altered, shifted_forms
 
 import bounds.solve
 from bounds import closed_forms
@@ -34,25 +34,13 @@ def test_an_altered_closed_form_is_caught_by_enumeration(name: str, number: int)
     assert all(cell.counterexample for cell in failed)
 
 
-def shifted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same with one more in its last number."""
-
-    def more(found: Any) -> Any:
-        return (*found[:-1], more(found[-1])) if isinstance(found, tuple) else found + 1
-
-    return lambda *args, **kwargs: more(function(*args, **kwargs))
-
-
 @pytest.mark.parametrize(
     ("claim", "name"),
     [(claim, name) for claim in CLAIMS for name in claim.forms if name != "feasible_correct_correct"],
     ids=lambda part: part if isinstance(part, str) else part.name,
 )
 def test_a_closed_form_that_is_off_is_caught_by_programs(claim: Claim, name: str) -> None:
-    forms = types.ModuleType("off")
-    vars(forms).update(vars(closed_forms))
-    setattr(forms, name, shifted(getattr(closed_forms, name)))
-    cell = register.cell(claim, "programs", forms, True)
+    cell = register.cell(claim, "programs", shifted_forms(name), True)
     assert cell.outcome == "fails"
     assert "claimed" in (cell.counterexample or "")
 
@@ -68,9 +56,7 @@ def refuted(name: str, kind: Kind = "enumeration") -> Cell:
 
 @pytest.mark.parametrize("kind", ["enumeration", "programs"])
 @pytest.mark.parametrize("name", ["C4", "C6", "C11"])
-def test_a_package_whose_intervals_are_off_is_caught(
-    name: str, kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_whose_intervals_are_off_is_caught(name: str, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     def bound(*args: Any, bound: Callable[..., Any] = bounds.solve.bound, **kwargs: Any) -> Any:
         found = bound(*args, **kwargs)
         value = None if found.high.value is None else found.high.value + Fraction(1, 1000)
@@ -147,7 +133,7 @@ def test_examples_that_are_wrong_are_caught(
 
 
 def test_a_relaxation_that_is_too_wide_is_no_integral_one() -> None:
-    one, k = OWN_COST
+    one, _ = OWN_COST
     points = exhaustive._points(one, own_cost)
     assert integral_ends("retained", one, exhaustive._points(one, retained)) > 0
     with pytest.raises(Counterexample, match="1 over bijections, 0 in the relaxation, k = 1"):
@@ -197,7 +183,9 @@ def canonical(clean: Iterable[Record], perturbed: Iterable[Record]) -> tuple[obj
 
 @pytest.mark.parametrize("images", [1, 2, 3])
 def test_all_classes_are_every_class_once(images: int) -> None:
-    kinds = [Record(label, accepted) for label in range(2 * images + 1 if images < 3 else 4) for accepted in (False, True)]
+    kinds = [
+        Record(label, accepted) for label in range(2 * images + 1 if images < 3 else 4) for accepted in (False, True)
+    ]
     sides = list(itertools.combinations_with_replacement(kinds, images))
     expected = {canonical(clean, perturbed) for clean, perturbed in itertools.product(sides, repeat=2)}
     found = [canonical(*one) for one in all_classes(images)]
