@@ -21,9 +21,12 @@ def records_text(evaluation: Evaluation) -> str:
     Args:
         evaluation: with its acceptance, which the text tells.
 
-    >>> from bounds.demo import demo_records
-    >>> records_text(demo_records().evaluation()).split("\n")[0].split("\t")[:5]
-    ['clean', '"airplane/0000"', '"airplane"', '1', '"airplane"']
+    >>> from bounds import load_records
+    >>> from bounds.demo import RECORDS, example
+    >>> with example(RECORDS) as path:
+    ...     fog = load_records(path).evaluation(perturbed="fog/3").at_threshold("0.8")
+    >>> records_text(fog).split("\n")[0].split("\t")[:6]
+    ['clean', '"airplane/0000"', '0', '1', '0', '0']
     """
     known = has_acceptance(evaluation)
     classes = np.array([json.dumps(name) for name in evaluation.classes], dtype=object)[evaluation.class_of_row]

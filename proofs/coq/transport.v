@@ -5,8 +5,9 @@
    N i j               units sent from i to j; none from a label to itself
    r                   units sent in all
 
-   Where the hypotheses come from (the smallest cut; that they are needed is not proved here): all units leave from some label and arrive at some label,
-   and for every l each unit leaves from another label than l or arrives at another label than l. *)
+   The three hypotheses are the cuts of the transport: all units leave from some label and arrive at some label, and
+   for every l each unit leaves from another label than l or arrives at another label than l. That they are enough is
+   proved here, not that they are needed. *)
 
 From mathcomp Require Import all_ssreflect.
 From Pairbounds Require Import arithmetic.

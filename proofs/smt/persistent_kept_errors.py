@@ -34,7 +34,7 @@ def _with_labels(forms: ModuleType, labels: int) -> list[Question]:
     common = [least(e, f) for e, f in errors]
     spared = [w - e + v - f for w, v, (e, f) in zip(of.rows, of.columns, errors, strict=True)]
     arrays = (np.array(entries, dtype=object) for entries in (low, of.most, spared, common))
-    ends = forms.persistent_kept_errors(*arrays, of.s, total, TERMS)
+    ends = forms.persistent_kept_errors(*arrays, of.s, lambda entries: total(np.atleast_1d(entries)), TERMS)
 
     def split(persistent: Sequence[Term], kept: Sequence[Term]) -> list[Term]:
         """That the persistent pairs of each label hold these kept ones, by an explicit table of acceptance."""

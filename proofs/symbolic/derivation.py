@@ -21,7 +21,7 @@ import numpy as np
 from proofs.evidence import Cell, not_checked
 from proofs.symbolic.certificates import multipliers
 
-__all__ = ["SYMBOLS", "Derivation", "Expression", "Refuted", "decide", "integers", "ranges", "text"]
+__all__ = ["SYMBOLS", "Derivation", "Expression", "Refuted", "decide", "expression", "integers", "ranges", "text"]
 
 Expression = Any
 """A SymPy expression, or an integer."""
@@ -35,6 +35,11 @@ def _sympy() -> Any:
 def integers(names: str) -> tuple[Expression, ...]:
     """Integer symbols."""
     return tuple(_sympy().Symbol(name, integer=True) for name in names.split())
+
+
+def expression(value: Expression) -> Expression:
+    """An expression, also of an integer."""
+    return _sympy().sympify(value)
 
 
 class Symbols:

@@ -10,7 +10,7 @@ from functools import partial
 from types import ModuleType
 
 from proofs.evidence import Cell
-from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, decide, integers, ranges
+from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, decide, expression, integers, ranges
 
 __all__ = ["check", "derive", "latex"]
 
@@ -27,7 +27,7 @@ def derive(forms: ModuleType, proof: Derivation, fast: bool = False) -> None:
 def _share(forms: ModuleType, proof: Derivation) -> None:
     """L_l(s) is the least integer that leaves the changed pairs room in the cut of label l."""
     w, v, all_w, all_v, m, s, d = integers("w w' W W' m s d")
-    share = forms.persistent_lower_share(w, v, m, s, all_w + all_v, SYMBOLS)
+    share = expression(forms.persistent_lower_share(w, v, m, s, all_w + all_v, SYMBOLS))
     same, right, down, persistent, changed = cells = integers("x_{ll} x_{lo} x_{ol} y z")
     table = [*cells, w - same - right, v - same - down]
     table += [all_w - w - down - persistent - changed, all_v - v - right - persistent - changed]

@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 
 from proofs.evidence import Cell
-from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, decide, integers, ranges
+from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, decide, expression, integers, ranges
 
 __all__ = ["block_table", "check", "derive", "derive_block", "latex"]
 
@@ -45,7 +45,7 @@ def derive(forms: ModuleType, proof: Derivation, fast: bool = False) -> None:
     gained = derive_block(forms, proof, "gained acceptance", (a0, a1, b1, b0), k, given)
     swap = {a1: a0, a0: a1, b1: b0, b0: b1}
     for end in (0, 1):
-        proof.equal("gained is lost with roles swapped", lost[end].xreplace(swap), gained[end], given)
+        proof.equal("gained is lost with roles swapped", expression(lost[end]).xreplace(swap), gained[end], given)
     margins = r1, r0, c1, c0 = integers("r_1 r_0 c_1 c_0")
     given = [*margins, k, r1 + r0 - k, c1 + c0 - k]
     (x, right, down), cells = block_table(margins, k)

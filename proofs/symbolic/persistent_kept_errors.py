@@ -26,7 +26,7 @@ class _Sums:
         self.terms: list[Expression] = []
 
     def __call__(self, entries: Expression) -> Expression:
-        self.terms.append(entries[0])
+        self.terms.append(np.atleast_1d(entries)[0])
         return integers(f"S_{len(self.terms)}")[0]
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from importlib import metadata
 
 import numpy as np
 import polars as pl
@@ -78,6 +82,32 @@ def test_every_interval_is_certified_with_the_records_and_without(name, records,
     assert set(without) <= {EMBEDDED}
     sharp = [entry["sharp"] or entry["undefined"] for entry in json.loads(written)["intervals"]]
     assert all(sharp)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_larger_classes_are_certified(seed):
+    """Where totals are spread over many counts, and multipliers and rates differ from class to class."""
+    draw = random.Random(seed)
+
+    def side(images, right):
+        return [
+            (0 if draw.random() < right else draw.randint(1, 4), draw.random() < 0.6, draw.randint(0, 64) / 64)
+            for _ in range(images)
+        ]
+
+    sizes = [draw.randint(8, 24) for _ in range(3)]
+    records = evaluation(*((side(n, 0.6), side(n, 0.5)) for n in sizes))
+    triples = []
+    for level in Level:
+        known = know(records, level)
+        for name, quantity in QUANTITIES.items():
+            for denominator in quantity.denominators:
+                for average in ("micro",) if denominator == "none" else ("micro", "macro"):
+                    options = {"denominator": denominator, "average": average, "witness": True}
+                    triples.append((records, known, bound(records, name, known, **options)))
+    written, tally = text_of(*triples)
+    assert tally.certified == len(triples)
+    assert set(statuses(written, records_text(records))) == {CERTIFIED}
 
 
 @settings(max_examples=15)
@@ -530,8 +560,6 @@ def test_floats_are_refused_and_nothing_is_left_behind(command, small, tmp_path)
 
 
 def test_without_a_writer_the_option_says_so(command, small, tmp_path, monkeypatch):
-    from importlib import metadata
-
     entry_points = metadata.entry_points
     monkeypatch.setattr(metadata, "entry_points", lambda **k: () if k.get("group") == GROUP else entry_points(**k))
     refused = command("bounds", small, "--perturbed", "fog/1", "--certificate", tmp_path / "c.json").refused()
@@ -544,8 +572,5 @@ def test_the_option_loads_the_writer_only_when_used(small):
         f"run(['bounds', {str(small)!r}, '--perturbed', 'fog/1', '--quantity', 'lost'])\n"
         "print(any(name.startswith('proofs') for name in sys.modules), file=sys.stderr)"
     )
-    import subprocess
-    import sys
-
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stderr.strip().endswith("False")
