@@ -17,7 +17,7 @@ __all__ = ["LIMIT", "SECOND_LIMIT", "Verdict", "ask_cvc5", "ask_z3", "decide"]
 LIMIT = 200_000_000
 """Steps (`rlimit`) that Z3 may spend on a question; it does not depend on the clock. The longest needs 37 million."""
 
-SECOND_LIMIT = 100_000
+SECOND_LIMIT = 1_000_000
 """The same of cvc5, whose steps are longer."""
 
 Verdict = Literal["unsat", "sat", "unknown"]

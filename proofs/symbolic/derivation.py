@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -198,17 +197,19 @@ def _by_sign(
 
 
 @lru_cache(maxsize=4096)
-def _coefficients(inequality: Expression) -> dict[Expression, Fraction]:
-    """The linear expression by symbols; the constant is at 1."""
+def _coefficients(inequality: Expression) -> dict[Expression, int]:
+    """The linear expression, of integer coefficients, by symbols; the constant is at 1."""
     parts = _sympy().expand(inequality).as_coefficients_dict()
-    return {symbol: Fraction(int(value.p), int(value.q)) for symbol, value in parts.items()}
+    if not all(value.is_Integer and (symbol.is_Symbol or symbol == 1) for symbol, value in parts.items()):
+        raise Refuted(f"{inequality} is not linear with integer coefficients")
+    return {symbol: int(value) for symbol, value in parts.items()}
 
 
-def _rows(inequalities: Sequence[Expression]) -> tuple[list[Expression], list[list[Fraction]]]:
+def _rows(inequalities: Sequence[Expression]) -> tuple[list[Expression], list[list[int]]]:
     parts = [_coefficients(g) for g in inequalities]
     one = _sympy().S.One
     symbols = sorted({symbol for part in parts for symbol in part} - {one}, key=str)
-    return symbols, [[part.get(symbol, Fraction(0)) for symbol in (one, *symbols)] for part in parts]
+    return symbols, [[part.get(symbol, 0) for symbol in (one, *symbols)] for part in parts]
 
 
 def _infeasible(inequalities: Sequence[Expression]) -> list[Expression] | None:

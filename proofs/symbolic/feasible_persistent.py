@@ -12,14 +12,14 @@ from types import ModuleType
 from proofs.evidence import Cell
 from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, decide, expression, integers, ranges
 
-__all__ = ["check", "derive", "latex"]
+__all__ = ["check", "derive", "latex", "least_of", "transport"]
 
 
 def derive(forms: ModuleType, proof: Derivation, fast: bool = False) -> None:
     """Necessary, sufficient, least, greatest."""
     _share(forms, proof)
     for labels in (2,) if fast else (2, 3):
-        _transport(proof, labels)
+        transport(proof, labels)
     _least(forms, proof)
     _greatest(forms, proof)
 
@@ -40,8 +40,14 @@ def _share(forms: ModuleType, proof: Derivation) -> None:
     proof.follows("L_l leaves room in each cut", [room, all_w - s - (m - s), all_v - s - (m - s)], [*sides, d - share])
 
 
-def _transport(proof: Derivation, labels: int) -> None:
-    """Changed pairs between labels reach the smallest cut, and every number below it."""
+def transport(
+    proof: Derivation, labels: int
+) -> tuple[Sequence[Expression], Sequence[Expression], Sequence[Expression], Expression]:
+    """Changed pairs between labels reach the smallest cut, and every number below it.
+
+    Returns:
+        Rows and columns of the labels, the cuts that leave a label out, and the greatest number of pairs.
+    """
     a, b = (integers(" ".join(f"{side}_{i}" for i in range(labels))) for side in "ab")
     cells = {(i, j): integers(f"x_{{{i}{j}}}")[0] for i in range(labels) for j in range(labels) if i != j}
     pairs, first = integers("R")[0], cells[0, 1]
@@ -52,12 +58,14 @@ def _transport(proof: Derivation, labels: int) -> None:
     others = [x for cell, x in cells.items() if cell != (0, 1)]
     assert first not in others
     least, most = proof.projected(f"transport between {labels} labels", table, [*a, *b], pairs, others)
-    cuts = [sum(a), sum(b), *(sum(a) - a[i] + sum(b) - b[i] for i in range(labels))]
+    cuts = [sum(a) - a[i] + sum(b) - b[i] for i in range(labels)]
     proof.equal("no pair", least, 0, [*a, *b])
-    proof.equal("the smallest cut", most, _least_of(cuts), [*a, *b])
+    proof.equal("the smallest cut", most, least_of([sum(a), sum(b), *cuts]), [*a, *b])
+    return a, b, cuts, most
 
 
-def _least_of(values: Sequence[Expression]) -> Expression:
+def least_of(values: Sequence[Expression]) -> Expression:
+    """The smallest of the values."""
     result = values[0]
     for value in values[1:]:
         result = SYMBOLS.minimum(result, value)

@@ -57,6 +57,7 @@ def derive(forms: ModuleType, proof: Derivation, fast: bool = False) -> None:
     proof.equal("marked rows, greatest", most, high, given)
     if not fast:
         _ratio_given_k(forms, proof, margins, k)
+        _ratio_over_k(forms, proof, margins)
 
 
 def _ratio_given_k(forms: ModuleType, proof: Derivation, margins: tuple[Expression, ...], k: Expression) -> None:
@@ -77,15 +78,34 @@ def _ratio_given_k(forms: ModuleType, proof: Derivation, margins: tuple[Expressi
         proof.follows("one table attains both", [g.xreplace(at) for g in cells], given)
 
 
+def _ratio_over_k(forms: ModuleType, proof: Derivation, margins: tuple[Expression, ...]) -> None:
+    """No k of low..high beats the chosen one at t = 0 and at t = 1, hence between."""
+    r1, r0, c1, c0 = margins
+    low, high, k = integers("low high k")
+    given = [*margins, low, k - low, high - k, r1 + r0 - high, c1 + c0 - high]
+
+    def point(at: Expression, over_marked: bool, end: int) -> tuple[Expression, Expression]:
+        if not over_marked:
+            return forms.block(*margins, at, SYMBOLS)[end], at
+        x, y = forms.most_other_rows_ratio(*margins, at, SYMBOLS)[end]
+        return x, y
+
+    for over_marked in (False, True):
+        for end, chosen in enumerate(forms.ratio_pairs(low, high, *margins, over_marked, SYMBOLS)):
+            proof.follows("the chosen k is feasible", [chosen - low, high - chosen], given)
+            (x, y), (x_there, y_there) = (point(at, over_marked, end) for at in (k, chosen))
+            sign = 1 if end == 0 else -1
+            proof.follows("no other k", [sign * (x - x_there), sign * (x - y - x_there + y_there)], given)
+
+
 def check(forms: ModuleType, fast: bool) -> Cell:
     """The cell of the register; `forms` holds the closed forms, as `bounds.closed_forms` does."""
-    ratios = "the ratios" if fast else "the choice of k for ratios (SMT)"
-    ends = "" if fast else "; ends of ratios given k, for every 0 <= t <= 1 of x - t y, by one table each"
+    ratios = "not the ratios" if fast else "ends and k of ratios, for every 0 <= t <= 1 of x - t y, each by one table"
     return decide(
         partial(derive, fast=fast),
         forms,
         "all class sizes: lost and gained acceptance and marked rows, with every integer between the ends, by "
-        f"elimination from the table{ends}; not {ratios}",
+        f"elimination from the table; {ratios}",
     )
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from proofs.evidence import Cell
-from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, decide, integers, ranges, text
+from proofs.symbolic.derivation import SYMBOLS, Derivation, Expression, Refuted, decide, integers, ranges, text
 
 __all__ = ["check", "derive", "latex"]
 
@@ -56,7 +56,7 @@ def derive(forms: ModuleType, proof: Derivation) -> None:
     inside = [*label, d - low, most - d]
     (least, greatest), terms = _form(forms)
     if len(terms) != 4:
-        raise ValueError("the closed form no longer has four sums over labels; derive it anew")
+        raise Refuted(f"the closed form has {len(terms)} sums over labels, and the derivation is of one with four")
     (one, two, three, four), (s1, s2, s3, s4) = terms, integers("S_1 S_2 S_3 S_4")
     proof.follows("slopes 0 and 1 below f", [least_kept - one, least_kept - one - d + two], inside)
     proof.follows("the bound is valid below", [t - least], [t - s1, t - s1 - s + s2])

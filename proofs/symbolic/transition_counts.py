@@ -5,16 +5,18 @@ Statements about one wrong class l against all others together hold for any numb
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 
 from proofs.evidence import Cell
 from proofs.symbolic.derivation import SYMBOLS, Derivation, decide, integers, ranges
+from proofs.symbolic.feasible_persistent import least_of, transport
 from proofs.symbolic.lost_acceptance import derive_block
 
 __all__ = ["check", "derive", "latex"]
 
 
-def derive(forms: ModuleType, proof: Derivation) -> None:
+def derive(forms: ModuleType, proof: Derivation, fast: bool = False) -> None:
     """First the blocks, then kept-persistent, then kept-changed."""
     n, a, b, k, a1, a0 = integers("n A B k A_1 A_0")
     m = forms.wrong_pairs(n, a, b, k)
@@ -29,6 +31,8 @@ def derive(forms: ModuleType, proof: Derivation) -> None:
     derive_block(forms, proof, "accepted correct to accepted error", (a1, a0, f, f0), p, [*lost, a1, a0, a1 + a0 - p])
     _kept_persistent(forms, proof)
     _kept_changed(forms, proof)
+    for labels in (2,) if fast else (2, 3):
+        _most_changed(forms, proof, labels)
 
 
 def _kept_persistent(forms: ModuleType, proof: Derivation) -> None:
@@ -54,7 +58,7 @@ def _kept_persistent(forms: ModuleType, proof: Derivation) -> None:
 
 def _kept_changed(forms: ModuleType, proof: Derivation) -> None:
     e, f, e0, f0, m, common = integers("E E' E_0 E'_0 m C")
-    e_l, f_l, t = integers("e e' t")
+    e_l, f_l = integers("e e'")
     sides = [e0, f0, e_l, f_l, e - e_l, f - f_l, m, e + e0 - m, f + f0 - m, common, e - common, f - common]
     persistent, from_rejected, to_rejected, row, column, neither = parts = integers("p x_0 y_0 x_l y_l z")
     changed = row + column + neither
@@ -66,17 +70,27 @@ def _kept_changed(forms: ModuleType, proof: Derivation) -> None:
     few, _ = forms.block(e - common, e0, f - common, f0, m - common, SYMBOLS)
     proof.equal("kept changed, least: the rest as a block without common labels", low, few, [*sides, m - common])
     proof.equal("kept changed, least: no pair is needed", low, 0, [*sides, common - m])
-    proof.follows("the least is not above the greatest cut", [high - t], [m - t, e - t, f - t, e - e_l + f - f_l - t])
+
+
+def _most_changed(forms: ModuleType, proof: Derivation, labels: int) -> None:
+    """The greatest number of pairs of accepted errors between labels, as far as m pairs go; other pairs are free."""
+    m, e0, f0, common = integers("m E_0 E'_0 C")
+    e, f, cuts, most = transport(proof, labels)
+    sides = [*e, *f, e0, f0, m, sum(e) + e0 - m, sum(f) + f0 - m]
+    _, high = forms.kept_changed_range(m, sum(e), sum(f), e0, f0, least_of(cuts), common, SYMBOLS)
+    proof.equal("kept changed, greatest", high, SYMBOLS.minimum(m, most), sides)
 
 
 def check(forms: ModuleType, fast: bool) -> Cell:
     """The cell of the register; `forms` holds the closed forms, as `bounds.closed_forms` does."""
+    labels = "two" if fast else "two and three"
     return decide(
-        derive,
+        partial(derive, fast=fast),
         forms,
         "all class sizes: the blocks with every integer between; for any number of wrong classes kept-persistent and "
         "kept-changed are valid, kept-persistent attains its upper end and a lower end above 0, kept-changed its lower "
-        "end; not that kept-persistent attains 0 and kept-changed its upper end (transport: SMT, Coq)",
+        f"end; for {labels} wrong classes kept-changed attains its upper end, by elimination; not that kept-persistent "
+        "attains 0 (SMT)",
     )
 
 
