@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-PARTS = frozenset({"coq", "cvc5", "cvxpy", "matplotlib", "pandas", "z3"})
+PARTS = frozenset({"coq", "cvc5", "cvxpy", "inference", "matplotlib", "pandas", "ray", "z3"})
 """Parts that a machine may lack; each test that needs one asks for it by name."""
 
 hypothesis.settings.register_profile("local", deadline=None, print_blob=True)

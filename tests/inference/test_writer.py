@@ -1,0 +1,149 @@
+"""Parts, row groups, and files of records that are merged and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command import Command, small_records
+
+from bounds.errors import PairboundsError
+from bounds.records import load_records
+from inference import record_files
+from inference.record_files import write_records
+from inference.work import Done, Skip
+from inference.writer import Parts, skipped_path
+
+SCHEMA = pa.schema([("image_id", pa.string()), ("label", pa.int32())])
+
+
+def rows(first: int, count: int) -> pa.Table:
+    ids = range(first, first + count)
+    return pa.table({"image_id": [str(i) for i in ids], "label": list(ids)}, schema=SCHEMA)
+
+
+def test_equal_rows_give_equal_bytes_however_they_are_spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_files, "ROW_GROUP", 10)
+    one, other = tmp_path / "one", tmp_path / "other"
+    write_records([rows(0, 25)], one, SCHEMA, {"seed": "1", "tool": "x"})
+    write_records([rows(0, 3), rows(3, 0), rows(3, 17), rows(20, 5)], other, SCHEMA, {"tool": "x", "seed": "1"})
+    assert one.read_bytes() == other.read_bytes()
+    file = pq.ParquetFile(one)
+    assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [10, 10, 5]
+    assert pq.read_table(one)["label"].to_pylist() == list(range(25))
+
+
+def test_parts_in_any_order_become_one_file_with_its_table_of_skipped_images(tmp_path: Path) -> None:
+    out = tmp_path / "records.parquet"
+    with Parts.of(out) as parts:
+        parts.plan({"seed": "1"})
+        assert parts.missing(3) == [0, 1, 2]
+        parts.write(Done(2, rows(4, 1), (Skip("4b", "fog/1", "x/4b.png", 'half a "JPEG", 3 bytes'),)))
+        parts.write(Done(0, rows(0, 2), ()))
+        assert parts.missing(3) == [1]
+        parts.write(Done(1, rows(2, 2), (Skip("2b", "", "x/2b.png", "empty"),)))
+        skipped = parts.merge(3, SCHEMA)
+        parts.remove()
+    assert [skip.image_id for skip in skipped] == ["2b", "4b"]
+    assert pq.read_table(out)["label"].to_pylist() == [0, 1, 2, 3, 4]
+    assert pl.read_parquet_metadata(out)["seed"] == "1"
+    table = pl.read_csv(skipped_path(out))
+    assert table.columns == ["image_id", "condition", "path", "reason"]
+    assert table.row(1) == ("4b", "fog/1", "x/4b.png", 'half a "JPEG", 3 bytes')
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["records.parquet", "records.skipped.csv"]
+
+
+def test_the_plan_says_what_differs(tmp_path: Path) -> None:
+    out = tmp_path / "records.parquet"
+    with Parts.of(out) as parts:
+        parts.plan({"seed": "1", "batch": "8"})
+        parts.plan({"seed": "1", "batch": "8"})
+        with pytest.raises(PairboundsError, match="seed 1, now 2"):
+            parts.plan({"seed": "2", "batch": "8"})
+    with Parts.of(out, restart=True) as parts:
+        assert parts.planned() is None
+
+
+def test_the_parts_are_held_by_one_at_a_time(tmp_path: Path) -> None:
+    out = tmp_path / "records.parquet"
+    with Parts.of(out), pytest.raises(PairboundsError, match="another run is writing it"), Parts.of(out):
+        pass
+    with Parts.of(out):
+        pass
+
+
+def write(path: Path, **columns: Any) -> Path:
+    small_records(**columns).write_parquet(path)
+    return path
+
+
+def test_merged_files_are_read_as_the_files_are(tmp_path: Path, command: Command) -> None:
+    first = write(tmp_path / "a.parquet")
+    second = write(tmp_path / "b.parquet", model=pl.lit("other"), margin=pl.lit(0.5))
+    out = tmp_path / "both.parquet"
+    result = command("records", "merge", first, second, "--out", out, "--json")
+    assert (result.code, result.json) == (0, {"out": str(out), "files": 2, "rows": 36})
+    merged = pl.read_parquet(out)
+    assert merged["margin"].null_count() == 18
+    assert load_records(out).models == ("net", "other")
+    for model in ("net", "other"):
+        alone = load_records(first if model == "net" else second).evaluation(model, "fog/1")
+        together = load_records(out).evaluation(model, "fog/1")
+        assert (alone.clean.correct == together.clean.correct).all()
+    assert command("records", "diff", out, out).out.endswith("equal\n")
+
+
+def test_provenance_that_differs_is_kept_with_its_file(tmp_path: Path) -> None:
+    paths = []
+    for name, model in (("a", "net"), ("b", "other")):
+        table = small_records(model=pl.lit(model)).to_arrow().replace_schema_metadata({"tool": "x", "model": model})
+        paths.append(tmp_path / f"{name}.parquet")
+        pq.write_table(table, paths[-1])
+    record_files.merge(paths, tmp_path / "both.parquet")
+    kept = load_records(tmp_path / "both.parquet").provenance
+    assert kept["tool"] == "x"
+    assert "net" in kept["model"]
+    assert "b.parquet" in kept["model"]
+
+
+def test_what_cannot_be_merged_is_refused(tmp_path: Path, command: Command) -> None:
+    first, out = write(tmp_path / "a.parquet"), tmp_path / "out.parquet"
+    line = command("records", "merge", first, first, "--out", out).refused()
+    assert "18 rows occur more than once: (net, clean, a), " in line
+    small_records(model=pl.lit("csv")).write_csv(tmp_path / "c.csv")
+    assert "not all Parquet" in command("records", "merge", first, tmp_path / "c.csv", "--out", out).refused()
+    other = write(tmp_path / "d.parquet", model=pl.lit("d"), confidence=pl.col("confidence").cast(pl.String))
+    assert command("records", "merge", first, other, "--out", out).code == 2
+    assert "is the same file" in command("records", "merge", first, "--out", first).refused()
+    assert not out.exists()
+
+
+def test_a_difference_is_found_counted_and_shown(tmp_path: Path, command: Command) -> None:
+    first = write(tmp_path / "a.parquet")
+    changed = small_records().with_row_index()
+    changed = changed.with_columns(
+        predicted=pl.when(pl.col("index") == 1).then(1).when(pl.col("index") != 4).then("predicted"),
+        confidence=pl.when(pl.col("index") == 2).then(pl.col("confidence") + 0.125).otherwise("confidence"),
+        true_probability=pl.when(pl.col("index") == 3).then(None).otherwise("true_probability"),
+    )
+    second = tmp_path / "b.parquet"
+    changed.filter(pl.col("index") != 0).drop("index").write_parquet(second)
+    result = command("records", "diff", first, second, "--json")
+    found = result.json
+    assert (result.code, found["equal"]) == (1, False)
+    assert (found["first_only"], found["second_only"], found["common"]) == (1, 0, 17)
+    assert (found["labels"], found["predictions"], found["confidence"]) == (0, 2, 0.125)
+    assert [row["what"] for row in found["examples"]] == [
+        "only in the first",
+        "predicted",
+        "confidence",
+        "true_probability",
+        "predicted",
+    ]
+    second = write(tmp_path / "c.parquet", confidence=pl.col("confidence") + 0.125)
+    assert command("records", "diff", first, second, "--tolerance", "0.126").code == 0
+    assert command("records", "diff", first, second, "--tolerance", "0.1").code == 1
