@@ -16,7 +16,7 @@ __all__ = ["records_hash", "records_text"]
 
 
 def records_text(evaluation: Evaluation) -> str:
-    r"""One line a record and side, sorted, each ending in a line feed; the fields are those of CERTIFICATE.md.
+    r"""A line with the names, then one a record and side, sorted, each ending in a line feed: see CERTIFICATE.md.
 
     Args:
         evaluation: with its acceptance, which the text tells.
@@ -25,7 +25,10 @@ def records_text(evaluation: Evaluation) -> str:
     >>> from bounds.demo import RECORDS, example
     >>> with example(RECORDS) as path:
     ...     fog = load_records(path).evaluation(perturbed="fog/3").at_threshold("0.8")
-    >>> records_text(fog).split("\n")[0].split("\t")[:6]
+    >>> text = records_text(fog).split("\n")
+    >>> text[0].split("\t")
+    ['names', '"resnet20"', '"clean"', '"fog/3"']
+    >>> text[1].split("\t")[:6]
     ['clean', '"airplane/0000"', '0', '1', '0', '0']
     """
     known = has_acceptance(evaluation)
@@ -34,7 +37,8 @@ def records_text(evaluation: Evaluation) -> str:
     for name, side in (("clean", evaluation.clean), ("perturbed", evaluation.perturbed)):
         lines += map("\t".join, zip([name] * len(side), *_columns(evaluation, side, classes, known), strict=True))
     lines.sort()
-    return "".join(f"{line}\n" for line in lines)
+    names = (evaluation.model, evaluation.clean_condition, evaluation.perturbed_condition)
+    return "".join(f"{line}\n" for line in ("\t".join(["names", *map(json.dumps, names)]), *lines))
 
 
 def has_acceptance(evaluation: Evaluation) -> bool:

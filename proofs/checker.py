@@ -610,7 +610,8 @@ def read_evaluation(at: At, texts: dict[str, str]) -> Evaluation:
     if texts:
         if digest not in texts:
             fields["records"].refuse("no records that were given have this hash")
-        compare(found, read_records(texts[digest], at.where, acceptance, thresholds), fields["classes"])
+        names = [fields[name].text() for name in ("model", "clean", "perturbed")]
+        compare(found, read_records(texts[digest], at.where, names, acceptance, thresholds), fields["classes"])
     return found
 
 
@@ -618,7 +619,7 @@ def read_threshold(at: At) -> tuple[Fraction, Fraction]:
     """The values of both sides, each the float32 or float64 nearest to the text."""
     fields = at.object("text", "clean", "perturbed")
     if not re.fullmatch(
-        r"(?=.?[.]?[0-9])[+]?[0-9]{0,60}([.][0-9]{0,60})?([eE][+-]?[0-9]{1,3})?", fields["text"].text()
+        r"(?=[+]?[.]?[0-9])[+]?[0-9]{0,60}([.][0-9]{0,60})?([eE][+-]?[0-9]{1,3})?", fields["text"].text()
     ):
         fields["text"].refuse("has to be a decimal number")
     exact, values = Fraction(fields["text"].value), []
@@ -666,12 +667,14 @@ Record = tuple[str | int, Group, Fraction | None]
 
 
 def read_records(
-    text: str, where: str, acceptance: bool, thresholds: Sequence[Fraction] | None
+    text: str, where: str, names: Sequence[str], acceptance: bool, thresholds: Sequence[Fraction] | None
 ) -> list[dict[Any, Record]]:
-    """The canonical text of an evaluation's records: of each side, id -> record."""
+    """The canonical text of an evaluation's records, which has to bear its names: of each side, id -> record."""
     sides: list[dict[Any, Record]] = [{}, {}]
-    *lines, last = text.split("\n")
-    for number, line in enumerate(lines, start=1):
+    first, *lines, last = text.split("\n") if "\n" in text else (text, text)
+    if first != "\t".join(["names", *map(json.dumps, names)]):
+        At(first, f"records of {where}, line 1").refuse(f"not the names of this evaluation, {', '.join(names)}")
+    for number, line in enumerate(lines, start=2):
         at = At(line, f"records of {where}, line {number}")
         parts = line.split("\t")
         if last or len(parts) != 8 or parts[0] not in ("clean", "perturbed") or parts[3] not in ("0", "1"):

@@ -273,6 +273,21 @@ def test_evaluations_follow_one_another(tmp_path):
     assert statuses(written, *map(records_text, sides)) == {CERTIFIED: [""] * 8}
 
 
+@pytest.mark.parametrize("name", ["model", "clean", "perturbed"])
+def test_records_do_not_speak_for_another_model_or_condition(tmp_path, name):
+    source = load_records(write_small(tmp_path / "r.parquet"))
+    sides = [side.at_threshold("0.8") for side in source.evaluations("net")]
+    sides[1] = replace(sides[1], model="other", clean_condition="raw")
+    written, _ = text_of(*(asked(side, "lost", "marginals") for side in sides))
+    whole = json.loads(written)
+    one, other = whole["evaluations"]
+    assert one[name] != other[name]
+    one[name], other[name] = other[name], one[name]
+    swapped = statuses(json.dumps(whole).encode(), *map(records_text, sides))
+    assert set(swapped) == {REJECTED}
+    assert sum("not the names of this evaluation" in reason for reason in swapped[REJECTED]) == 4
+
+
 def test_the_canonical_text_knows_no_order_and_no_format(tmp_path):
     table = pl.read_parquet(write_small(tmp_path / "r.parquet"))
     table.sample(fraction=1, shuffle=True, seed=1).write_csv(tmp_path / "r.csv")
@@ -282,7 +297,7 @@ def test_the_canonical_text_knows_no_order_and_no_format(tmp_path):
     ]
     assert texts[0] == texts[1]
     lines = texts[0].split("\n")
-    assert lines[:2] == [
+    assert lines[1:3] == [
         f'clean\t"a"\t0\t1\t0\t1\t{(0.9).hex()}\t{(0.9).hex()}',
         f'clean\t"b"\t0\t1\t0\t0\t{(0.7).hex()}\t{(0.7).hex()}',
     ]
@@ -293,7 +308,7 @@ def test_the_canonical_text_knows_no_order_and_no_format(tmp_path):
 def test_the_canonical_text_escapes_names_and_marks_what_is_absent():
     records = evaluation(([(0, True)], [(1, True)]), acceptance=False)
     records = replace(records, classes=("é\t",), labels=("é\t", "b"))
-    assert records_text(records).split("\n")[0].split("\t") == [
+    assert records_text(records).split("\n")[1].split("\t") == [
         *("clean", '"image0"', '"\\u00e9\\t"', "1", '"\\u00e9\\t"', "-", "-", (0.5).hex())
     ]
 

@@ -79,6 +79,9 @@ def embedded(records, **changes):
     } | changes
 
 
+FIRST_LINE = 'names\t"model"\t"clean"\t"fog/1"'
+
+
 def canonical(records):
     """The canonical text of small records."""
     lines = []
@@ -103,7 +106,7 @@ def canonical(records):
                 float(r[3]).hex(),
             ]
             lines.append("\t".join(fields))
-    return "".join(line + "\n" for line in sorted(lines))
+    return "".join(line + "\n" for line in (FIRST_LINE, *sorted(lines)))
 
 
 def table(records, c, order, merged=False):
@@ -1493,7 +1496,9 @@ def test_counts_of_the_pairing_are_compared_with_the_records():
 
 
 RECORD_TEXTS = {
-    "a record less": (lambda lines: lines[1:], "groups"),
+    "other names": (lambda lines: [line.replace("fog/1", "fog/2") for line in lines], "not the names"),
+    "no names": (lambda lines: lines[1:], "not the names"),
+    "a record less": (lambda lines: [lines[0], *lines[2:]], "groups"),
     "another prediction": (
         lambda lines: [*lines[:-1], lines[-1].replace('"label0"', '"label3"').replace("\t1\t", "\t0\t", 1)],
         "groups",
@@ -1530,12 +1535,20 @@ def test_records_that_say_something_else_are_refused(name):
     assert set(statuses(whole, changed)) == {"rejected"}
 
 
+@pytest.mark.parametrize("text", ["e5", "E-1", "+", "+e1", ".", "", "0.8.1", "0,8", "nan", "1e9999"])
+def test_a_threshold_that_is_no_decimal_is_refused(text):
+    whole = counted()
+    whole["evaluations"][0]["threshold"] = {"text": text, "clean": (0.8).hex(), "perturbed": (0.8).hex()}
+    assert "has to be a decimal number" in reasons(whole)
+
+
 def test_acceptance_is_checked_against_the_threshold():
     def line(side, image, accepted, confidence):
         return f'{side}\t"{image}"\t0\t1\t0\t{accepted}\t{confidence.hex()}\t-\n'
 
     in_32_bits = 0.800000011920929
-    good = line("clean", "a", 1, in_32_bits) + line("perturbed", "a", 0, 0.75)
+    names = 'names\t"m"\t"clean"\t"fog/1"\n'
+    good = names + line("clean", "a", 1, in_32_bits) + line("perturbed", "a", 0, 0.75)
     embed = {
         "model": "m",
         "clean": "clean",
