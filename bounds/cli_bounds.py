@@ -118,6 +118,8 @@ def bounds(
     """
     if not choice.perturbed and not averages:
         raise click.MissingParameter(ctx=context, param_type="option", param_hint="'--perturbed'")
+    if certificate is not None and arithmetic == "float":
+        raise PairboundsError("--arithmetic", arithmetic, "a certificate states exact ends", "leave it at exact")
     output.check([*choice.inputs, ("--counts", counts)], witness=witness, plot=plot, certificate=certificate)
     if counts is not None and not unpaired:
         raise PairboundsError(

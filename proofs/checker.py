@@ -1324,8 +1324,32 @@ class Report:
         yield (
             f"{', '.join(counts) or 'nothing to certify'}; closed forms relied on: "
             f"{', '.join(sorted(self.claims)) or 'none'}; records given for {self.with_records} of {self.evaluations} "
-            f"evaluations" + (f"; counts taken as given in {self.given} intervals" if self.given else "")
+            f"evaluations"
+            + (f"; counts of the correspondence taken as given in {self.given} intervals" if self.given else "")
         )
+
+
+def stated(value: Any, evaluations: Sequence[At]) -> str:
+    """What an interval says, for the report; "" where it is not even formed like one."""
+    try:
+        of = evaluations[value["evaluation"]].value
+        asked = [value[name] for name in ASKED[:4] if value[name] is not None]
+        ends = (str(value[name]["value"]) for name in ("lower", "upper"))
+        kind = "undefined" if value["undefined"] else "sharp" if value["sharp"] else "outer"
+        names = f"{of['model']}: {of['clean']} -> {of['perturbed']}"
+        low, high = (end if len(end) <= 40 else f"{end[:37]}..." for end in ends)
+        return " ".join(map(str, (names, *asked, value["knowledge"]["level"], f"[{low}, {high}]", kind)))
+    except (KeyError, IndexError, TypeError):
+        return ""
+
+
+def claimed(value: Any) -> str:
+    """What an audit says, for the report."""
+    try:
+        reported = " ".join(text for text in (str(value["reported"][n]) for n in ("lower", "upper", "unit")) if text)
+        return f"{value['claim_id']} {reported[:120]}: {value['verdict']}"
+    except (KeyError, TypeError):
+        return ""
 
 
 def check(data: bytes, records: Iterable[str] = ()) -> Report:
@@ -1351,11 +1375,8 @@ def check(data: bytes, records: Iterable[str] = ()) -> Report:
     evaluations: list[Evaluation | str] = []
     intervals: list[Interval | str] = []
 
-    def add(at: At, names: Sequence[str], work: Callable[[], tuple[str, Evaluation]]) -> str:
+    def add(at: At, what: str, work: Callable[[], tuple[str, Evaluation]]) -> str:
         """Do the work on an item, note what came of it, and return why it was refused."""
-        what = (
-            " ".join(str(at.value[n]) for n in names if at.value.get(n) is not None) if type(at.value) is dict else ""
-        )
         try:
             reason, evaluation = work()
             status = CERTIFIED[int(evaluation.with_records)] if not reason else "not certified"
@@ -1371,7 +1392,11 @@ def check(data: bytes, records: Iterable[str] = ()) -> Report:
         found = intervals[-1]
         assert isinstance(found, Interval)
         report.claims |= found.question.claims
-        report.given += found.question.knowledge.get("source") == "given"
+        told = found.question.knowledge
+        report.given += told.get("source") == "given" or (
+            (told.get("source") == "pairing" or told["level"] == "paired")
+            and not found.question.evaluation.with_records
+        )
         return found.reason, found.question.evaluation
 
     def of_audit(at: At) -> tuple[str, Evaluation]:
@@ -1387,11 +1412,11 @@ def check(data: bytes, records: Iterable[str] = ()) -> Report:
             report.items.append(Item(at.where, "evaluation", "rejected", str(error)))
     report.with_records = sum(isinstance(e, Evaluation) and e.with_records for e in evaluations)
     for at in parts["intervals"]:
-        size, reason = len(intervals), add(at, ASKED[:4], lambda at=at: of_interval(at))  # type: ignore[misc]
+        size, reason = len(intervals), add(at, stated(at.value, parts["evaluations"]), lambda at=at: of_interval(at))  # type: ignore[misc]
         if len(intervals) == size:
             intervals.append(reason)
     for at in parts["audits"]:
-        add(at, ("claim_id", "verdict"), lambda at=at: of_audit(at))  # type: ignore[misc]
+        add(at, claimed(at.value), lambda at=at: of_audit(at))  # type: ignore[misc]
     return report
 
 

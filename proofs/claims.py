@@ -129,6 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
         ("bounds.solve.bound",),
         ("tests/bounds/test_solve.py::test_retained_correct_quantities_and_counts",),
         theorems=("mean_probability_decrease",),
+        stated="the sums, not that the mean is undefined for k = 0",
     ),
     Claim(
         5,
@@ -282,6 +283,7 @@ CLAIMS: tuple[Claim, ...] = (
         ("bounds.aggregate.best_sum",),
         ("tests/bounds/test_aggregate.py::test_best_sum",),
         theorems=("four_block_integrality", "one_block_both_ends"),
+        stated="that the relaxation's ends are attained, not that they are concave or convex in k",
     ),
     Claim(
         15,

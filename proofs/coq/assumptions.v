@@ -1,4 +1,4 @@
-(* What each headline theorem states and assumes; the output is compared with assumptions.expected. *)
+(* What each headline theorem states and assumes, and the definitions that the statements use; the output is compared with assumptions.expected. *)
 
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint fingroup perm.
 From Pairbounds Require Import correspondence listed_classes birkhoff feasible_correct_correct
@@ -16,6 +16,90 @@ From Pairbounds Require Import correspondence listed_classes birkhoff feasible_c
 
 Set Printing Width 110.
 Unset Printing Implicit Defensive.
+
+(* The definitions. *)
+Print correspondence.class.
+Print correspondence.pairs.
+Print correspondence.A.
+Print correspondence.B.
+Print correspondence.A1.
+Print correspondence.A0.
+Print correspondence.B1.
+Print correspondence.B0.
+Print correspondence.W.
+Print correspondence.W'.
+Print correspondence.E.
+Print correspondence.E'.
+Print correspondence.W0.
+Print correspondence.W0'.
+Print correspondence.w.
+Print correspondence.w'.
+Print correspondence.err.
+Print correspondence.err'.
+Print correspondence.wrong_pairs.
+Print correspondence.feasible_k.
+Print correspondence.cc.
+Print correspondence.cw.
+Print correspondence.wc.
+Print correspondence.ww.
+Print correspondence.ws.
+Print correspondence.wd.
+Print correspondence.lost.
+Print correspondence.gained.
+Print correspondence.new_ae.
+Print correspondence.resolved_ae.
+Print correspondence.kept_ae.
+Print correspondence.kept_persistent_ae.
+Print correspondence.kept_changed_ae.
+Print correspondence.rejected_wrong_to_ae.
+Print correspondence.correct_to_ae.
+Print correspondence.accepted_correct_to_ae.
+Print correspondence.cc_pairs.
+Print correspondence.ww_pairs.
+Print listed_classes.record_at.
+Print listed_classes.listed.
+Print mean_probability_decrease.ascending.
+Print mean_probability_decrease.smallest.
+Print mean_probability_decrease.largest.
+Print mean_probability_decrease.decrease.
+Print feasible_persistent.least_share.
+Print feasible_persistent.most_share.
+Print feasible_persistent.feasible_s.
+Print feasible_persistent.two_labels.
+Print persistence_informs_errors.first_class.
+Print persistence_informs_errors.second_class.
+Print persistence_informs_errors.given_k.
+Print persistence_informs_errors.given_k_and_s.
+Print integrality_matters.entry.
+Print integrality_matters.fractional.
+Print integrality_matters.mass.
+Print integrality_matters.is_cc.
+Print integrality_matters.is_ws.
+Print integrality_matters.is_ae.
+Print integrality_matters.is_new.
+Print integrality_matters.is_kept.
+Print integrality_matters.is_kept_changed.
+Print integrality_matters.clean1.
+Print integrality_matters.pert1.
+Print integrality_matters.point1.
+Print integrality_matters.clean2.
+Print integrality_matters.pert2.
+Print integrality_matters.point2.
+Print integrality_matters.four.
+Print integrality_matters.point3.
+Print integrality_matters.free.
+Print integrality_matters.costs_1.
+Print shared_correspondence_orders_policies.clean_levels.
+Print shared_correspondence_orders_policies.perturbed_levels.
+Print shared_correspondence_orders_policies.accept.
+Print shared_correspondence_orders_policies.policy.
+Print shared_correspondence_orders_policies.cost.
+Print birkhoff.stochastic.
+Print birkhoff.cost.
+Print birkhoff.cost_of.
+Print four_block_integrality.mass.
+Print four_block_integrality.additive_on.
+Print cc_programs_are_integral.cc_value.
 
 (* feasible_correct_correct.v *)
 Check @feasible_correct_correct.feasible_correct_correct.

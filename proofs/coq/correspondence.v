@@ -1,6 +1,6 @@
 (* One class of a paired evaluation, its correspondences, its states and its counts.
 
-   Every definition that a headline theorem uses is in this file.
+   The definitions that the headline theorems share; a file adds its own above its theorem, and assumptions.v prints all.
 
    How to read the statements
      #|X|                the number of elements of the finite set X

@@ -570,7 +570,7 @@ def test_bad_paths_are_refused_before_the_work(command, small, tmp_path):
 def test_floats_are_refused_and_nothing_is_left_behind(command, small, tmp_path):
     path = tmp_path / "c.json"
     asked = ("--perturbed", "fog/1", "--arithmetic", "float", "--quantity", "lost", "--certificate", path)
-    assert "arithmetic 'float'" in command("bounds", small, *asked).refused()
+    assert "--arithmetic 'float': a certificate states exact ends" in command("bounds", small, *asked).refused()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["records.parquet"]
 
 

@@ -1476,6 +1476,16 @@ def test_the_pairing_is_compared_with_the_records():
     assert "not the pairing of the records" in reasons(other, canonical(RECORDS))
 
 
+def test_the_report_says_what_each_interval_says():
+    (item,) = run(paired()).items
+    assert item.what == "model: clean -> fog/1 lost-acceptance retained-correct micro paired [1/2, 1/2] sharp"
+    assert run(paired()).given == 1
+    assert run(paired(), canonical(RECORDS)).given == 0
+    whole = paired()
+    whole["intervals"][0]["evaluation"] = 7
+    assert run(whole).items[0].what == ""
+
+
 def test_paired_probabilities_need_the_records():
     whole = paired(checker.DECREASE)
     assert statuses(whole) == ["not certified"]
@@ -1491,7 +1501,7 @@ def test_counts_of_the_pairing_are_compared_with_the_records():
     for asked in whole["intervals"]:
         asked["knowledge"]["source"] = "pairing"
     assert reasons(whole) == ""
-    assert run(whole).given == 0
+    assert run(whole).given == 2, "without the records they are a premise all the same"
     assert "the records have 2" in reasons(whole, canonical(RECORDS))
 
 
