@@ -22,7 +22,7 @@ from bounds.errors import RecordError
 from bounds.evaluation import Bools, Evaluation, Floats, Ints, Side
 from bounds.records_source import ACCEPTED, NUMBERS, Source, collected, open_sources
 
-__all__ = ["CORRUPTIONS", "KINDS", "ROW_BUDGET", "Records", "load_records"]
+__all__ = ["ABOVE_ONE", "CORRUPTIONS", "KINDS", "ROW_BUDGET", "ROW_SUM", "Records", "load_records"]
 
 ROW_BUDGET = 8_000_000
 """Rows that one scan of the files may bring into memory, unless a single condition is larger."""

@@ -2,8 +2,8 @@
 
 Canonical: `model`, `condition`, `image_id`, `kind` are strings, never null by type alone (nulls are found later);
 `label`, `predicted` and `strata` are Int64 or String; `confidence` and `true_probability` Float32 or Float64;
-`accepted` Boolean; `probabilities` a list of floats. Other columns are dropped. Nothing is read here but headers,
-except for CSV, which is read whole.
+`accepted` Boolean; `probabilities` and `logits` lists of floats. Other columns are dropped. Nothing is read here but
+headers, except for CSV, which is read whole.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ import polars as pl
 
 from bounds.errors import MissingExtraError, RecordError
 
-__all__ = ["ACCEPTED", "NUMBERS", "Source", "collected", "open_sources"]
+__all__ = ["ACCEPTED", "LISTS", "NUMBERS", "Source", "collected", "open_sources"]
 
 ACCEPTED = "accepted"
 """The column that says what is accepted, unless another is named."""
 
 REQUIRED = ("condition", "image_id", "label", "predicted")
 NUMBERS = ("confidence", "true_probability")
+LISTS = ("probabilities", "logits")
 _CANONICAL_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _INDEX = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"
 
@@ -243,8 +244,9 @@ def _canonical(raw: _Raw, strata: str | None, accepted: str, integers: Mapping[s
             expressions[column] = _number(raw, column, schema)
     if accepted in schema:
         expressions["accepted"] = _boolean(raw, accepted, schema)
-    if "probabilities" in schema and not raw.text:
-        expressions["probabilities"] = _probabilities(raw, schema)
+    for column in LISTS:
+        if column in schema and not raw.text:
+            expressions[column] = _list(raw, column, schema)
     frame = raw.frame.select(expression.alias(column) for column, expression in expressions.items())
     if raw.text:
         frame = frame.collect().lazy()
@@ -348,14 +350,14 @@ def _boolean(raw: _Raw, column: str, schema: pl.Schema) -> pl.Expr:
     return text.replace_strict(words, default=None, return_dtype=pl.Boolean)
 
 
-def _probabilities(raw: _Raw, schema: pl.Schema) -> pl.Expr:
-    dtype = schema["probabilities"]
+def _list(raw: _Raw, column: str, schema: pl.Schema) -> pl.Expr:
+    dtype = schema[column]
     inner = getattr(dtype, "inner", None)
     if inner is None or not inner.is_float():
         raise _wrong_type(
-            raw, "probabilities", dtype, "it is a list of floats, one a class", "write such a list or drop the column"
+            raw, column, dtype, "it is a list of floats, one a class", "write such a list or drop the column"
         )
-    return pl.col("probabilities").cast(pl.List(inner))
+    return pl.col(column).cast(pl.List(inner))
 
 
 def _one_kind(sources: list[Source], column: str, strata: str | None) -> None:

@@ -19,7 +19,7 @@ from bounds.files import check_apart, check_output
 if TYPE_CHECKING:
     from inference.datasets import Data
 
-__all__ = ["infer"]
+__all__ = ["infer", "readable", "top_of"]
 
 IMAGENET = "imagenet"
 """As a template: open_clip's 80 of ImageNet."""
@@ -41,7 +41,10 @@ LINE_SECONDS = 60.0
 @click.option("--conditions", multiple=True, default=("clean",), show_default=True, metavar="COND", help="Conditions.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.parquet", help="The records.")
 @click.option("--name", metavar="M", help="The model's name in the records  [default: its own]")
-@click.option("--class-map", type=click.Path(path_type=Path), metavar="FILE", help="Class index of each folder.")
+@click.option(
+    "--class-map", type=click.Path(path_type=Path), metavar="FILE", help="Class index of each folder, or `imagenet`."
+)
+@click.option("--unlabelled", is_flag=True, help="Any images below the folder, of no known class; for quality --ood.")
 @click.option("--class-offset", type=click.IntRange(min=0), metavar="N", help="Outputs before that of class 0.")
 @click.option(
     "--restrict-classes", metavar="LIST", help="The model chooses among these: indices, a file of them, or `data`."
@@ -99,6 +102,7 @@ def infer(
     out: Path,
     name: str | None,
     class_map: Path | None,
+    unlabelled: bool,
     class_offset: int | None,
     restrict_classes: str | None,
     match_order: bool,
@@ -137,7 +141,7 @@ def infer(
         "images": save_images,
         "restart": restart,
     }
-    top = _top(probabilities)
+    top = top_of(probabilities)
 
     from inference.models import Loading, load_model, require_torch
 
@@ -150,7 +154,7 @@ def infer(
     from inference.writer import skipped_path
 
     asked = parse(split(conditions), seed=seed)
-    opened = open_data(data, class_map=class_map)
+    opened = open_data(data, class_map=class_map, labelled=not unlabelled)
     loading = Loading(
         name=name,
         match_order=match_order,
@@ -160,7 +164,8 @@ def infer(
         templates=None if list(templates) == [IMAGENET] else list(templates) or Loading().templates,
     )
     model = load_model(source, loading)
-    for text in (*model.notes, *opened.notes):
+    first = (*model.notes, *opened.notes)
+    for text in first:
         note(text)
     elsewhere = None
     if ray is not None:
@@ -182,9 +187,11 @@ def infer(
             progress=progress,
         )
     for text in report.warnings:
-        note(text)
+        if text not in first:
+            note(text)
     told = {"out": str(out), "skipped_images": str(skipped_path(out)), **asdict(report)}
-    emit(json_text(told) if as_json else _readable(told))
+    title = f"{out}: {report.rows} rows, {report.skipped} skipped, listed in {skipped_path(out)}"
+    emit(json_text(told) if as_json else readable(title, report.conditions))
 
 
 class Progress:
@@ -229,7 +236,7 @@ def _number(option: str, text: str, least: int) -> int | None:
     return int(text)
 
 
-def _top(text: str) -> int | None:
+def top_of(text: str) -> int | None:
     """How many of the largest probabilities are kept; None for all."""
     if text == "all":
         return None
@@ -281,8 +288,8 @@ def _restricted(text: str | None, data: Data) -> tuple[int, ...] | None:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _readable(told: Mapping[str, Any]) -> str:
-    """The summary for people."""
+def readable(title: str, conditions: Sequence[Mapping[str, Any]]) -> str:
+    """The summary for people; conditions as `inference.summary.conditions_of` gives them."""
     from bounds import tables
 
     rows = [
@@ -292,8 +299,6 @@ def _readable(told: Mapping[str, Any]) -> str:
             "unusable": str(row["unusable"]),
             **{name: "" if row[name] is None else f"{row[name]:.4f}" for name in ("accuracy", "mean_true_probability")},
         }
-        for row in told["conditions"]
+        for row in conditions
     ]
-    skipped = f"{told['skipped']} skipped, listed in {told['skipped_images']}"
-    lines = [f"{told['out']}: {told['rows']} rows, {skipped}", ""]
-    return "\n".join([*lines, tables.text(rows, ["left", *["right"] * 4])])
+    return "\n".join([title, "", tables.text(rows, ["left", *["right"] * 4])])

@@ -1,4 +1,4 @@
-"""`pairbounds records`: merge and compare files of records."""
+"""`pairbounds records`: import, merge and compare files of records."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from bounds.cli import Verb, emit
 from bounds.cli_options import json_text
 from bounds.errors import printable
 from bounds.files import check_apart, check_output
+from inference.cli_import import import_
 
 __all__ = ["records"]
 
 
 @click.group()
 def records() -> None:
-    """Merge and compare files of prediction records."""
+    """Import, merge and compare files of prediction records."""
+
+
+records.add_command(import_)
 
 
 @records.command(cls=Verb)

@@ -49,7 +49,15 @@ def backend() -> str:
 
     Raises:
         MissingExtraError: if it is absent.
+        PairboundsError: if another one is installed under the same import name.
     """
+    if "imagecorruptions" in {found.name for found in metadata.distributions(name="imagecorruptions")}:
+        raise PairboundsError(
+            "corruptions",
+            "imagecorruptions",
+            "is installed under the import name of imagecorruptions-imaug, and its pixels differ",
+            "pip uninstall imagecorruptions, then pip install --force-reinstall imagecorruptions-imaug",
+        )
     try:
         return f"imagecorruptions-imaug {metadata.version('imagecorruptions-imaug')}"
     except metadata.PackageNotFoundError:
@@ -63,8 +71,16 @@ def backend() -> str:
 
 @functools.cache
 def _function() -> Callable[..., Any]:
-    backend()
-    from imagecorruptions import corrupt
+    named = backend()
+    try:
+        from imagecorruptions import corrupt
+    except ImportError as error:
+        raise MissingExtraError(
+            "corruptions",
+            named,
+            f"cannot be loaded ({str(error).splitlines()[0]})",
+            "OpenCV needs libGL and libglib (Debian: apt install libgl1 libglib2.0-0)",
+        ) from error
 
     return corrupt  # type: ignore[no-any-return]
 

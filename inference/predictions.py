@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bounds.errors import PairboundsError
+from bounds.errors import PairboundsError, RecordError
+from bounds.records import CORRUPTIONS, ROW_SUM
 from inference.forward import Forward, Logits, chosen_device
 
 if TYPE_CHECKING:
     import polars as pl
     import torch
 
-__all__ = ["NEAR_TIE", "Kept", "kind_of", "predict", "record_table"]
+__all__ = ["NEAR_TIE", "Kept", "kind_of", "predict", "probability_table", "record_table"]
 
 NEAR_TIE = 1e-5
 """Two largest logits closer than this may change places with the batch size or the device."""
@@ -86,7 +87,7 @@ def record_table(
     ([1, None], 0.8808, [2.0, None])
     """
     kept = kept or Kept()
-    images, classes = logits.shape
+    classes = logits.shape[1]
     considered = np.ones(classes, dtype=np.bool_) if allowed is None else allowed
     lost: npt.NDArray[np.bool_] = ~np.all(np.isfinite(logits[:, considered]), axis=1, keepdims=True)[:, 0]
     logits = np.where(considered, logits, np.float32(-np.inf))
@@ -94,10 +95,73 @@ def record_table(
     predicted = finite.argmax(axis=1)
     shares = np.exp(finite - finite.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
+    two = np.partition(finite, -2, axis=1)[:, -2:] if considered.sum() > 1 else None
+    margin = None if two is None else two[:, 1] - two[:, 0]
+    return _assembled(shares, predicted, margin, lost, logits, model, condition, kind, ids, labels, kept)
+
+
+def probability_table(
+    shares: npt.NDArray[np.floating[Any]],
+    *,
+    model: str,
+    condition: str,
+    kind: str,
+    ids: Sequence[str],
+    labels: Sequence[int | None],
+    kept: Kept | None = None,
+) -> pa.Table:
+    """As `record_table`, from probabilities of shape (N, C), which stay as they are.
+
+    `margin` is the difference of the logarithms of the two largest. A row with NaN has no prediction.
+
+    Raises:
+        RecordError: if an entry is negative, or a row sums to something else than 1 beyond `bounds.records.ROW_SUM`.
+
+    >>> table = probability_table(np.array([[0.5, 0.5], [np.nan, 1.0]]), model="net", condition="clean",
+    ...                           kind="clean", ids=["a", "b"], labels=[1, 0])
+    >>> table["predicted"].to_pylist(), table["true_probability"].to_pylist(), table["margin"].to_pylist()
+    ([0, None], [0.5, None], [0.0, None])
+    """
+    lost: npt.NDArray[np.bool_] = np.isnan(shares).any(axis=1)
+    sums = np.where(lost, 1.0, shares.sum(axis=1, dtype=np.float64))
+    low = np.where(lost, 0.0, shares.min(axis=1, initial=np.inf))
+    wrong = (low < 0) | (np.abs(sums - 1) > ROW_SUM)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise RecordError(
+            "probabilities",
+            float(low[row] if low[row] < 0 else sums[row]),
+            f"{'an entry' if low[row] < 0 else 'the sum'} of {ids[row]!r} under {condition}, but entries are >= 0 and "
+            f"sum to 1 within {ROW_SUM}",
+            "give softmax outputs, or say that they are logits",
+        )
+    kept_as_is: npt.NDArray[np.float64] = np.where(lost[:, None], 0.0, shares.astype(np.float64))
+    margin = None
+    if shares.shape[1] > 1:
+        two = np.partition(kept_as_is, -2, axis=1)[:, -2:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            margin = np.log(two[:, 1]) - np.log(two[:, 0])
+    predicted = kept_as_is.argmax(axis=1)
+    return _assembled(kept_as_is, predicted, margin, lost, None, model, condition, kind, ids, labels, kept or Kept())
+
+
+def _assembled(
+    shares: npt.NDArray[np.float64],
+    predicted: npt.NDArray[np.intp],
+    margin: npt.NDArray[np.float64] | None,
+    lost: npt.NDArray[np.bool_],
+    logits: npt.NDArray[Any] | None,
+    model: str,
+    condition: str,
+    kind: str,
+    ids: Sequence[str],
+    labels: Sequence[int | None],
+    kept: Kept,
+) -> pa.Table:
+    images = len(shares)
     rows = np.arange(images)
     known = np.array([label is not None for label in labels], dtype=np.bool_)
     label = np.array([0 if label is None else label for label in labels], dtype=np.int32)
-    two = np.partition(finite, -2, axis=1)[:, -2:] if considered.sum() > 1 else None
     values: dict[str, pa.Array] = {
         "model": pa.array([model] * images, pa.string()),
         "condition": pa.array([condition] * images, pa.string()),
@@ -107,7 +171,7 @@ def record_table(
         "predicted": pa.array(predicted.astype(np.int32), mask=lost),
         "confidence": pa.array(shares[rows, predicted], mask=lost),
         "true_probability": pa.array(shares[rows, label], mask=lost | ~known),
-        "margin": pa.nulls(images, pa.float64()) if two is None else pa.array(two[:, 1] - two[:, 0], mask=lost),
+        "margin": pa.nulls(images, pa.float64()) if margin is None else pa.array(margin, mask=lost),
     }
     if kept.probabilities:
         values["probabilities"] = _lists(shares.astype(np.float32), lost)
@@ -115,8 +179,8 @@ def record_table(
         order = np.argsort(-shares, axis=1, kind="stable")[:, : kept.top]
         values["top_classes"] = _lists(order.astype(np.int32), lost)
         values["top_probabilities"] = _lists(np.take_along_axis(shares, order, axis=1).astype(np.float32), lost)
-    if kept.logits:
-        values["logits"] = _lists(logits, np.zeros(images, dtype=np.bool_))
+    if kept.logits and logits is not None:
+        values["logits"] = _lists(logits.astype(np.float32), np.zeros(images, dtype=np.bool_))
     return pa.table(values, schema=kept.schema)
 
 
@@ -135,8 +199,6 @@ def kind_of(condition: str) -> str:
     >>> kind_of("clean"), kind_of("fog/3"), kind_of("screen")
     ('clean', 'corruption', 'other')
     """
-    from bounds.records import CORRUPTIONS
-
     if condition == "clean":
         return "clean"
     return "corruption" if condition.partition("/")[0] in CORRUPTIONS else "other"

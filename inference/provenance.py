@@ -7,15 +7,17 @@ import json
 import platform
 from collections.abc import Iterable
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inference.conditions import computed
 from inference.corruptions import backend
 from inference.forward import LAYOUT, device_name
+from inference.images import POLICY
 
 if TYPE_CHECKING:
-    from inference.datasets import Item
     from inference.models import Model
     from inference.work import Job
 
@@ -45,10 +47,17 @@ def provenance(job: Job, model: Model, *, seed: int, device: str, precision: str
         "class_offset": str(job.offset),
         "restricted_classes": json.dumps(allowed),
         "conditions": json.dumps([condition.name for condition in job.conditions]),
-        "corruption_backend": backend() if "corruption" in {condition.kind for condition in job.conditions} else "none",
+        "corruption_backend": backend() if any(map(computed, job.conditions)) else "none",
         "seed": str(seed),
         "images": str(len(job.items)),
-        "images_sha256": _hash(job.items),
+        "images_sha256": _hash([[item.image_id, item.label, _size(item.path)] for item in job.items]),
+        "captures_sha256": _hash(
+            [condition.name, path.relative_to(condition.source).as_posix(), _size(path)]
+            for condition in job.conditions
+            if condition.source is not None
+            for path in condition.captures()
+        ),
+        "decoding": POLICY,
         "batch": str(job.batch),
         "device": device_name(device),
         "precision": precision,
@@ -75,9 +84,17 @@ def _version(name: str) -> str:
         return ""
 
 
-def _hash(items: Iterable[Item]) -> str:
-    """SHA-256 of the ids and labels, in order."""
+def _hash(rows: Iterable[list[str | int | None]]) -> str:
+    """SHA-256 of the rows, in order."""
     digest = hashlib.sha256()
-    for item in items:
-        digest.update(json.dumps([item.image_id, item.label]).encode() + b"\n")
+    for row in rows:
+        digest.update(json.dumps(row).encode() + b"\n")
     return digest.hexdigest()
+
+
+def _size(path: Path) -> int | None:
+    """Bytes of a file; None if it cannot be asked."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from bounds.errors import RecordError
 from bounds.files import replacing
 from bounds.records import load_records
-from bounds.records_source import NUMBERS, collected, open_sources
+from bounds.records_source import LISTS, NUMBERS, collected, open_sources
 
 __all__ = ["ROW_GROUP", "Difference", "diff", "merge", "write_records"]
 
@@ -118,7 +118,7 @@ def diff(first: Path, second: Path, *, tolerance: float = 0.0) -> Difference:
     for path in (first, second):
         _check_unique([path])
         (source,) = open_sources([path], None)
-        frames.append(collected(source.frame.drop("kind", "accepted", "probabilities", strict=False), source.name))
+        frames.append(collected(source.frame.drop("kind", "accepted", *LISTS, strict=False), source.name))
     if frames[0]["label"].dtype != frames[1]["label"].dtype:
         raise RecordError("labels", None, "integers in one file and names in the other", "write both alike")
     numbers = [name for name in NUMBERS if all(name in frame.columns for frame in frames)]

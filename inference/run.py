@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds.errors import PairboundsError
-from inference.conditions import Condition
+from inference.conditions import Condition, paired
 from inference.datasets import Data
 from inference.forward import Forward, batch_size, chosen_device, cores
 from inference.models import Model
@@ -107,6 +107,7 @@ def infer(
     allowed = _allowed(settings.restricted, model.classes - offset, data)
     if settings.images is not None:
         _check_stems(data)
+    beside = paired(conditions, [item.image_id for item in data.items])
     with Parts.of(out, restart=settings.restart) as parts:
         before = parts.planned()
         batch = settings.batch or (
@@ -153,7 +154,7 @@ def infer(
             skipped=len(skipped),
             resumed=job.units - len(missing),
             conditions=rows,
-            warnings=[*model.notes, *data.notes, *warnings_of(out, rows, classes)],
+            warnings=[*model.notes, *data.notes, *beside, *warnings_of(out, rows, classes)],
         )
         parts.remove()
     return report
@@ -185,7 +186,7 @@ def check_classes(model: Model, data: Data, offset: int | None) -> int:
             "classes",
             f"{names} of the data, {classes} of the model",
             "an index would mean two things",
-            "give labels in the model's order (--class-map, or a manifest), or name another model",
+            "give labels in the model's order (--class-map FILE or imagenet, or a manifest), or name another model",
         )
     if largest >= classes or min(labels, default=0) < 0:
         wrong = largest if largest >= classes else min(labels)

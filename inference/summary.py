@@ -26,32 +26,32 @@ def conditions_of(path: Path) -> list[dict[str, Any]]:
     `mean_true_probability` (of the usable rows with a label; null if there is none).
     """
     usable = pl.col("predicted").is_not_null() & pl.col("label").is_not_null()
-    frame = (
-        pl.scan_parquet(path, glob=False)
-        .group_by("model", "condition", "kind", maintain_order=True)
-        .agg(
-            images=pl.len(),
-            unusable=pl.col("predicted").is_null().sum(),
-            accuracy=(pl.col("predicted") == pl.col("label")).filter(usable).mean(),
-            mean_true_probability=pl.col("true_probability").filter(usable).mean(),
-        )
+    rows = pl.scan_parquet(path, glob=False)
+    known = "true_probability" in rows.collect_schema()
+    true = pl.col("true_probability").filter(usable).mean() if known else pl.lit(None, pl.Float64)
+    frame = rows.group_by("model", "condition", "kind", maintain_order=True).agg(
+        images=pl.len(),
+        unusable=pl.col("predicted").is_null().sum(),
+        accuracy=(pl.col("predicted") == pl.col("label")).filter(usable).mean(),
+        mean_true_probability=true,
     )
     return frame.collect().to_dicts()
 
 
-def warnings_of(path: Path, conditions: Sequence[dict[str, Any]], classes: int) -> list[str]:
+def warnings_of(path: Path, conditions: Sequence[dict[str, Any]], classes: int | None) -> list[str]:
     """What a user should look at.
 
     Args:
         path: the record file.
         conditions: as `conditions_of` gives them.
-        classes: among which the model chooses.
+        classes: among which the model chooses; None if that is not known.
     """
     told = []
     for row in conditions:
-        chance = 2 / classes
+        chance = 2 / classes if classes else 0.0
         if (
-            row["kind"] == "clean"
+            classes
+            and row["kind"] == "clean"
             and row["images"] >= ENOUGH
             and row["accuracy"] is not None
             and row["accuracy"] <= chance
@@ -62,13 +62,15 @@ def warnings_of(path: Path, conditions: Sequence[dict[str, Any]], classes: int) 
             )
         if row["unusable"]:
             told.append(
-                f"{row['unusable']} of {row['images']} rows under {row['condition']} have logits that are not finite, "
+                f"{row['unusable']} of {row['images']} rows under {row['condition']} have outputs that are not finite, "
                 "and so no prediction"
             )
     rows = pl.scan_parquet(path, glob=False)
     unlabelled = rows.filter(pl.col("label").is_null()).select(pl.col("image_id").n_unique()).collect().item()
     if unlabelled:
         told.append(f"{unlabelled} images have no label")
+    if "margin" not in rows.collect_schema():
+        return told
     near = rows.filter(pl.col("margin") < NEAR_TIE).select("image_id", "condition", "margin").collect()
     if len(near):
         shown = ", ".join(f"{image} ({condition})" for image, condition, _ in near.head(SHOWN).iter_rows())

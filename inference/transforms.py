@@ -87,19 +87,19 @@ SERIES: tuple[tuple[str, ...], ...] = (
     *((name,) for name in _STEPS),
     *itertools.combinations(_STEPS, 2),
 )
-"""The 28 kinds, single ones first: number n of `natural:N` is of kind n - 1, and begins anew after the last."""
+"""The 28 kinds, single ones first: `natural/NN` is of kind NN, and after the last they begin anew."""
 
 
 def natural(pixels: Pixels, number: int, *, image_id: str, seed: int) -> Pixels:
-    """Number `number` (from 1) of the series, uint8 of the same shape, drawn for this image.
+    """Number `number` (from 0) of the series, uint8 of the same shape, drawn for this image.
 
     Ranges: rotation 15 degrees, translation 10 % of a side, shear 10 degrees (each to either side), zoom 0.9 to 1.1,
     brightness and contrast 0.8 to 1.2. What a movement leaves empty is the image mirrored at its edge.
     """
     from PIL import Image as images
 
-    draw = generator(seed, f"natural/{number}", image_id)
+    draw = generator(seed, f"natural/{number:02}", image_id)
     image = images.fromarray(pixels)
-    for name in SERIES[(number - 1) % len(SERIES)]:
+    for name in SERIES[number % len(SERIES)]:
         image = _STEPS[name](image, draw)
     return np.asarray(image)

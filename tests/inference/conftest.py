@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import little_runs
@@ -13,6 +14,15 @@ from command import Command
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """`pairbounds` in this process."""
     return Command(capsys)
+
+
+@pytest.fixture(scope="session")
+def corruptions(require: Callable[[str, bool, str], None]) -> None:
+    """Corruptions can be computed here."""
+    try:
+        import imagecorruptions  # noqa: F401  # whether it can be imported
+    except ImportError as error:
+        require("inference", False, f"the corruptions cannot be loaded ({error})")
 
 
 @pytest.fixture(scope="session")

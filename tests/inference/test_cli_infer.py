@@ -201,7 +201,7 @@ def test_logits_that_are_not_finite_are_told(example: Path, out: Path, tmp_path:
     arguments[2] = f"timm:test_resnet@{path}"
     result = command(*arguments)
     assert result.code == 0
-    assert any("40 of 40 rows under clean have logits that are not finite" in text for text in result.json["warnings"])
+    assert any("40 of 40 rows under clean have outputs that are not finite" in text for text in result.json["warnings"])
     assert result.json["conditions"][0]["accuracy"] is None
     assert load_records(out).evaluation(perturbed="identity").unusable == 40
 

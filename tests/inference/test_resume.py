@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ import polars as pl
 import pytest
 from command import Command
 
+from bounds.errors import PairboundsError
+from inference.conditions import parse
 from inference.writer import Parts
 
 
@@ -46,6 +49,28 @@ def test_a_run_goes_on_with_the_units_that_are_missing(example: Path, tmp_path: 
     report = little_runs.run(example, out, batch=None, workers=0)
     assert report.resumed == 1
     assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("changed", ["images", "captures"])
+def test_a_run_is_not_gone_on_with_on_other_files(example: Path, tmp_path: Path, changed: str) -> None:
+    """The names are the same, but not what lies under them."""
+    captures = tmp_path / "captures"
+    shutil.copytree(example / "images", captures)
+    data = tmp_path / "data"
+    shutil.copytree(example, data)
+    conditions = parse(["clean", f"folder:{captures}=screen"], seed=0)
+
+    def stop(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        little_runs.run(data, out, batch=8, workers=0, conditions=conditions, progress=stop)
+    path = (captures if changed == "captures" else data / "images") / "0" / "0000.png"
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(PairboundsError, match=f"with {changed}_sha256"):
+        little_runs.run(data, out, batch=8, workers=0, conditions=conditions)
 
 
 def test_a_killed_run_leaves_no_process_behind(example: Path, tmp_path: Path) -> None:
