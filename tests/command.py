@@ -57,7 +57,7 @@ class Command:
 
 def process(*arguments: object, **options: Any) -> Result:
     """`pairbounds` in a process of its own."""
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120} | options
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 600} | options
     done = subprocess.run([*COMMAND, *map(str, arguments)], check=False, **options)
     return Result(done.returncode, done.stdout or "", done.stderr or "")
 

@@ -1617,7 +1617,7 @@ def alone(tmp_path, *arguments):
     script = tmp_path / "checker_alone.py"
     script.write_bytes(Path(checker.__file__).read_bytes())
     command = [sys.executable, "-I", "-S", "-W", "error", str(script), *map(str, arguments)]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_the_file_runs_alone(tmp_path):
