@@ -17,7 +17,13 @@ __all__ = ["import_"]
 
 @click.command(cls=Verb, name="import")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--labels", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Labels, see above.")
+@click.option(
+    "--labels",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Labels, see above.",
+)
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.parquet", help="The records.")
 @click.option("--model", required=True, metavar="M", help="The model's name in the records.")
 @click.option("--values", type=click.Choice(["logits", "probabilities"]), help="What the arrays hold.")

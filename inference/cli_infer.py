@@ -53,7 +53,12 @@ LINE_SECONDS = 60.0
 @click.option(
     "--num-classes", type=click.IntRange(min=1), metavar="N", help="Outputs that a timm network is made with."
 )
-@click.option("--class-names", type=click.Path(path_type=Path), metavar="FILE", help="One name a line, for open-clip.")
+@click.option(
+    "--class-names",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="One name a line, for open-clip.",
+)
 @click.option(
     "--template",
     "templates",
@@ -131,6 +136,9 @@ def infer(
     check_apart([("--out", out)], [("--data", data), ("--class-map", class_map), ("--class-names", class_names)])
     if ray is not None and workers != "auto":
         raise PairboundsError("--workers", workers, "is for this machine, and --ray computes elsewhere", "leave it out")
+    for option, given in (("--class-names", class_names), ("--template", templates)):
+        if given and not source.startswith("open-clip:"):
+            raise PairboundsError(option, None, f"is for open-clip models, not {source!r}", "leave it out")
     settings: dict[str, Any] = {
         "seed": seed,
         "device": device,

@@ -66,6 +66,8 @@ def open_data(source: str | Path, *, class_map: Path | None = None, labelled: bo
     if not labelled and (class_map is not None or not source.is_dir()):
         what = "--class-map" if class_map is not None else "--data"
         raise PairboundsError(what, str(class_map or source), "is for labelled images", "name a folder of images alone")
+    if not source.exists():
+        raise PairboundsError("--data", str(source), "does not exist", "name a folder by class, or a CSV manifest")
     mapped = None if class_map is None else open_class_map(class_map)
     names: tuple[str, ...] = ()
     notes: list[str] = []
@@ -206,6 +208,8 @@ def open_class_map(path: Path) -> dict[str, int | None]:
     """Class indices by name, as `open_data` takes them; None for a name that has several."""
     if str(path) == IMAGENET:
         return {name: index for index, name in enumerate(_wnids())}
+    if not path.is_file():
+        raise PairboundsError("--class-map", str(path), "is no file", f"name a CSV or text file, or {IMAGENET}")
     if path.suffix.lower() == ".txt":
         lines = _text(path).splitlines()
         pairs = [(line.strip(), index) for index, line in enumerate(lines) if line.strip()]

@@ -90,7 +90,7 @@ def chosen_device(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        torch.zeros(1, device=device)
+        torch.zeros(1, device=device).cpu()
     except (RuntimeError, AssertionError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise PairboundsError("--device", device, f"not usable here ({reason})", "use auto or cpu") from error

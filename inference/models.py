@@ -132,8 +132,8 @@ def _outputs(module: torch.nn.Module, preprocessing: Preprocessing, source: str)
     import torch
 
     module.eval()
-    blank = torch.zeros(1, preprocessing.size, preprocessing.size, 3, dtype=torch.uint8)
     try:
+        blank = torch.zeros(1, preprocessing.size, preprocessing.size, 3, dtype=torch.uint8)
         with torch.inference_mode():
             logits = module(preprocessing.normalise(blank))
     except (RuntimeError, AssertionError) as error:

@@ -20,6 +20,9 @@ __all__ = ["CROP_MODES", "INTERPOLATIONS", "Preprocessing"]
 CROP_MODES = ("center", "border", "squash")
 INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos")
 
+LARGEST_SIZE = 8192
+"""Beyond any network's input; one image alone would then fill the memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Preprocessing:
@@ -44,10 +47,10 @@ class Preprocessing:
         for name, known in (("interpolation", INTERPOLATIONS), ("crop_mode", CROP_MODES)):
             if getattr(self, name) not in known:
                 raise PairboundsError(name, getattr(self, name), "unknown", f"choose among {', '.join(known)}")
-        if self.size < 1 or not 0 < self.crop <= 1:
-            raise PairboundsError(
-                "size, crop", (self.size, self.crop), "a side is at least 1, a crop in (0, 1]", "give such values"
-            )
+        if not 1 <= self.size <= LARGEST_SIZE:
+            raise PairboundsError("size", self.size, f"a side is 1 to {LARGEST_SIZE} pixels", "give such a number")
+        if not 0 < self.crop <= 1:
+            raise PairboundsError("crop", self.crop, "is not in (0, 1]", "give such as 0.875")
         for name in ("mean", "std"):
             values = getattr(self, name)
             if len(values) != 3 or not np.isfinite(values).all() or (name == "std" and min(values) <= 0):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,11 @@ __all__ = ["on_ray"]
 
 RETRIES = 5
 """How often a unit is tried again whose worker died."""
+
+REACH_SECONDS = 20.0
+"""How long a cluster may take to answer."""
+
+LAST_PORT = 65535
 
 
 def on_ray(address: str) -> Compute:
@@ -44,6 +50,7 @@ def on_ray(address: str) -> Compute:
 
     def computed(job: Job, units: list[int], model: Model, device: str, precision: str) -> Iterator[Done]:
         try:
+            _check_reached(address)
             ray.init(
                 address,
                 log_to_driver=False,
@@ -51,7 +58,7 @@ def on_ray(address: str) -> Compute:
                 # A network or a transformation of the user's own is imported by the workers too.
                 runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
             )
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise PairboundsError(
                 "--ray", address, f"no cluster is reached ({reason})", "give local, or HOST:PORT of its head"
@@ -62,6 +69,17 @@ def on_ray(address: str) -> Compute:
             ray.shutdown()
 
     return computed
+
+
+def _check_reached(address: str) -> None:
+    """Check that something answers at HOST:PORT: Ray itself tries for minutes. Other forms are left to Ray.
+
+    Raises:
+        OSError: if nothing does.
+    """
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), min(int(port), LAST_PORT)), timeout=REACH_SECONDS).close()
 
 
 def _tasks(ray: Any, job: Job, units: list[int], model: Model, device: str, precision: str) -> Iterator[Done]:

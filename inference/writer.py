@@ -63,6 +63,11 @@ class Parts:
                     if path.name != "lock":
                         path.unlink()
             yield cls(out, folder)
+        except BaseException:
+            # A run that failed before it had a part leaves nothing to go on with.
+            if not any(folder.glob("*.parquet")):
+                shutil.rmtree(folder)
+            raise
         finally:
             lock.release()
 
@@ -78,10 +83,10 @@ class Parts:
         """Begin or go on with a plan: everything that decides the bytes of the file.
 
         Raises:
-            PairboundsError: if the run that stopped here had another.
+            PairboundsError: if the run that stopped here had another, and had done a part of it.
         """
         before = self.planned()
-        if before is None:
+        if before is None or not any(self._folder.glob("*.parquet")):
             with replacing(self._folder / "plan.json") as part:
                 part.write_text(json.dumps(dict(plan), indent=1), encoding="utf-8")
             return

@@ -215,6 +215,13 @@ def test_logits_that_are_not_finite_are_told(example: Path, out: Path, tmp_path:
         (("--probabilities", "some"), "neither all, none nor a number"),
         (("--mean", "0.5,0.5"), "not one or three decimals"),
         (("--device", "nonsense"), "not usable here"),
+        (("--device", "meta"), "not usable here"),
+        (("--size", 100_000), "a side is 1 to 8192 pixels"),
+        (("--data", "nowhere"), "--data 'nowhere': does not exist"),
+        (("--class-map", "nowhere"), "--class-map 'nowhere': is no file"),
+        (("--class-names", "nowhere"), "--class-names"),
+        (("--class-names", __file__), "--class-names: is for open-clip models"),
+        (("--template", "a {}"), "--template: is for open-clip models"),
         (("--out", "records.csv"), "ends in none of .parquet"),
     ],
 )

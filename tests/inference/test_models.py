@@ -270,8 +270,8 @@ def test_the_two_halves_are_timms_whole_transform(mode: str, shape: tuple[int, i
     [
         ("interpolation", "cubic", "choose among nearest, bilinear"),
         ("crop_mode", "middle", "choose among center"),
-        ("size", 0, "a side is at least 1"),
-        ("crop", 1.5, "a crop in (0, 1]"),
+        ("size", 0, "a side is 1 to 8192"),
+        ("crop", 1.5, "is not in (0, 1]"),
         ("mean", (0.5,), "three finite numbers"),
         ("std", (0.5, 0.0, 0.5), "std above 0"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -63,4 +64,8 @@ def test_a_cluster_that_loses_a_worker_and_a_node_gives_the_bytes_of_one_process
 def test_a_cluster_that_is_not_there_is_refused(example: Path, tmp_path: Path, command: Command) -> None:
     arguments = little_runs.arguments(example, tmp_path / "records.parquet", "--ray", "nonsense")
     assert "--ray 'nonsense': no cluster is reached" in command(*arguments).refused()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert f"--ray '{address}': no cluster is reached" in command(*arguments[:-1], address).refused()
     assert "--ray computes elsewhere" in command(*arguments, "--workers", 2).refused()

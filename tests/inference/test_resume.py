@@ -16,6 +16,8 @@ from command import Command
 
 from bounds.errors import PairboundsError
 from inference.conditions import parse
+from inference.predictions import Kept
+from inference.work import Done
 from inference.writer import Parts
 
 HANGS = 600
@@ -106,6 +108,7 @@ def test_another_plan_is_refused_until_the_old_one_is_discarded(
     out = tmp_path / "records.parquet"
     with Parts.of(out) as parts:
         parts.plan({"batch": "8", "seed": "1"})
+        parts.write(Done(0, Kept().schema.empty_table(), ()))
     refused = command(*little_runs.arguments(example, out, "--workers", 0, "--batch-size", 8))
     line = refused.refused()
     assert "an unfinished run lies there with" in line

@@ -62,10 +62,27 @@ def test_the_plan_says_what_differs(tmp_path: Path) -> None:
     with Parts.of(out) as parts:
         parts.plan({"seed": "1", "batch": "8"})
         parts.plan({"seed": "1", "batch": "8"})
+        parts.write(Done(0, small_records().to_arrow(), ()))
         with pytest.raises(PairboundsError, match="seed 1, now 2"):
             parts.plan({"seed": "2", "batch": "8"})
     with Parts.of(out, restart=True) as parts:
         assert parts.planned() is None
+
+
+def test_a_run_that_failed_before_its_first_part_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "records.parquet"
+    with pytest.raises(KeyboardInterrupt), Parts.of(out) as parts:
+        parts.plan({"seed": "1"})
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_without_a_part_gives_way_to_another(tmp_path: Path) -> None:
+    """It was killed: it could not clear its folder away."""
+    with Parts.of(tmp_path / "records.parquet") as parts:
+        parts.plan({"seed": "1"})
+        parts.plan({"seed": "2"})
+        assert parts.planned() == {"seed": "2"}
 
 
 def test_the_parts_are_held_by_one_at_a_time(tmp_path: Path) -> None:
