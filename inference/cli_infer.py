@@ -155,7 +155,7 @@ def infer(
 
     require_torch()
     from inference.conditions import parse
-    from inference.datasets import open_data
+    from inference.datasets import open_data, open_names
     from inference.predictions import Kept
     from inference.run import Settings
     from inference.run import infer as run
@@ -168,7 +168,7 @@ def infer(
         match_order=match_order,
         num_classes=num_classes,
         overrides=_overrides(overrides),
-        class_names=opened.class_names if class_names is None else _lines("--class-names", class_names),
+        class_names=opened.class_names if class_names is None else open_names("--class-names", class_names),
         templates=None if list(templates) == [IMAGENET] else list(templates) or Loading().templates,
     )
     model = load_model(source, loading)
@@ -272,13 +272,12 @@ def _overrides(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _lines(option: str, path: Path) -> list[str]:
-    """The lines of a text file that are not blank."""
+def _words(path: Path) -> list[str]:
+    """The words of a file of class indices."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig").replace(",", " ").split()
     except UnicodeDecodeError as error:
-        raise PairboundsError(option, str(path), "is not UTF-8", "save it as UTF-8") from error
-    return [line.strip() for line in text.splitlines() if line.strip()]
+        raise PairboundsError("--restrict-classes", str(path), "is not UTF-8", "save it as UTF-8") from error
 
 
 def _restricted(text: str | None, data: Data) -> tuple[int, ...] | None:
@@ -287,7 +286,7 @@ def _restricted(text: str | None, data: Data) -> tuple[int, ...] | None:
         return None
     if text == "data":
         return tuple(sorted({item.label for item in data.items if item.label is not None}))
-    parts = _lines("--restrict-classes", Path(text)) if Path(text).is_file() else split([text])
+    parts = _words(Path(text)) if Path(text).is_file() else split([text])
     wrong = [part for part in parts if not re.fullmatch("[0-9]{1,6}", part)]
     if wrong:
         raise PairboundsError(

@@ -128,7 +128,10 @@ def _fit(file: OutputsFile, model: str, fitted: str | None, given: float | None)
 
     if fitted is None:
         return None if given is None else Fit(given)
-    (condition,) = chosen("--fit-temperature", [fitted], file.conditions(model))
+    found = chosen("--fit-temperature", [fitted], file.conditions(model))
+    if len(found) != 1:
+        raise PairboundsError("--fit-temperature", fitted, "is not one condition", f"choose one, such as {found[0]}")
+    (condition,) = found
     return fit_temperature(file.labelled(model, condition))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from bounds.cli import Verb, emit
 from bounds.cli_options import json_text
-from bounds.errors import printable
+from bounds.errors import PairboundsError, printable
 from bounds.files import check_apart, check_output
 from inference.cli_import import import_
 
@@ -51,7 +52,7 @@ def merge(*, files: Sequence[Path], out: Path, as_json: bool) -> None:
     type=click.FloatRange(min=0, max=1),
     default=0.0,
     show_default=True,
-    help="Difference of a probability that counts as none.",
+    help="Difference of a probability or logit that counts as none.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON and nothing else.")
 @click.pass_context
@@ -61,6 +62,8 @@ def diff(context: click.Context, *, first: Path, second: Path, tolerance: float,
 
     from inference import record_files
 
+    if math.isnan(tolerance):
+        raise PairboundsError("--tolerance", tolerance, "is no number", "give one from 0 to 1")
     found = record_files.diff(first, second, tolerance=tolerance)
     emit(json_text(asdict(found)) if as_json else _readable(asdict(found)))
     if not found.equal:
@@ -76,6 +79,8 @@ def _readable(found: dict[str, Any]) -> str:
         f"{found['second_only']} only in the second",
         f"differing: {found['labels']} labels, {found['predictions']} predictions",
         f"largest difference: confidence {distance('confidence')}, true_probability {distance('true_probability')}",
+        *(f"differing: {rows} in {name}" for name, rows in found["others"].items() if rows),
+        *(f"not compared, in one file only: {name}" for name in found["not_compared"]),
         *(f"  {row['model']}, {row['condition']}, {row['image_id']}: {row['what']}" for row in found["examples"]),
         "equal" if found["equal"] else "not equal",
     ]

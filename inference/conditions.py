@@ -6,7 +6,7 @@ import difflib
 import functools
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from bounds.errors import PairboundsError
+from bounds.imports import calling, imported
 from inference.corruptions import GROUPS, NAMES, backend, corrupt
 from inference.images import SUFFIXES, Pixels, Unreadable, stem
-from inference.imports import imported
 from inference.seeds import generator
 from inference.transforms import natural
 
@@ -63,9 +63,9 @@ class Condition:
             return corrupt(pixels, self.what[1], self.what[2], image_id=image_id, seed=self.seed)
         if self.what[0] == "natural":
             return natural(pixels, self.what[1], image_id=image_id, seed=self.seed)
-        found = imported("--conditions", self.what[1], "module:package.function")(
-            pixels.copy(), generator(self.seed, self.name, image_id)
-        )
+        function = _function(self.what[1])
+        with calling("--conditions", f"module:{self.what[1]}"):
+            found = function(pixels.copy(), generator(self.seed, self.name, image_id))
         if not isinstance(found, np.ndarray) or found.dtype != np.uint8 or found.shape != pixels.shape:
             told = f"{found.dtype} {found.shape}" if isinstance(found, np.ndarray) else type(found).__name__
             raise PairboundsError(
@@ -185,7 +185,7 @@ def _conditions(text: str, seed: int) -> list[Condition]:
     if colon and head in _LAYOUTS:
         return _LAYOUTS[head](text, _folder(text, rest))
     if colon and head == "module":
-        imported("--conditions", rest, "module:package.function")
+        _function(rest)
         return [Condition(rest, "other", None, ("module", rest), seed)]
     if colon and head == "corruptions":
         group, severity = _with_severity(text, rest, tuple(GROUPS))
@@ -194,6 +194,12 @@ def _conditions(text: str, seed: int) -> list[Condition]:
         name, severity = _with_severity(text, text, NAMES)
         names = (name,)
     return [Condition(f"{name}/{severity}", "corruption", None, ("corruption", name, severity), seed) for name in names]
+
+
+def _function(dotted: str) -> Callable[..., Any]:
+    """The user's function of pixels and a generator."""
+    module, _, name = dotted.rpartition(".")
+    return imported("--conditions", f"module:{dotted}", module, name, "module:package.function")
 
 
 def _folder(text: str, path: str) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 from bounds.errors import MissingExtraError, PairboundsError
 from inference.images import SUFFIXES
 
-__all__ = ["IMAGENET", "IMAGENET_ES", "Data", "Item", "open_class_map", "open_data", "open_manifest"]
+__all__ = ["IMAGENET", "IMAGENET_ES", "Data", "Item", "open_class_map", "open_data", "open_manifest", "open_names"]
 
 IMAGENET = "imagenet"
 """As a class map: the 1000 classes of ImageNet-1k by their WordNet ids."""
@@ -131,8 +131,8 @@ def _of_folder(source: Path, mapped: Mapping[str, int | None] | None) -> tuple[l
 
 
 def _images(folder: Path, others: Counter[str] | None = None) -> list[Path]:
-    """The image files below a folder; other files are counted by their endings."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    """The image files below a folder, also links that lead nowhere; other files are counted by their endings."""
+    files = [path for path in folder.rglob("*") if path.is_file() or (path.is_symlink() and not path.is_dir())]
     if others is not None:
         others.update(path.suffix.lower() or "none" for path in files if path.suffix.lower() not in SUFFIXES)
     return [path for path in files if path.suffix.lower() in SUFFIXES]
@@ -187,6 +187,8 @@ def _spelled(root: Path, image: str) -> Path | None:
 def _check_ids(ids: Iterable[str]) -> None:
     seen: dict[str, str] = {}
     for image in ids:
+        if not image.isascii() and image.encode(errors="replace").decode() != image:
+            raise PairboundsError("image_id", image, "is not UTF-8", "rename the file")
         plain = _composed(image)
         if plain in seen:
             different = "" if seen[plain] == image else " (in two Unicode forms, NFC and NFD)"
@@ -211,8 +213,7 @@ def open_class_map(path: Path) -> dict[str, int | None]:
     if not path.is_file():
         raise PairboundsError("--class-map", str(path), "is no file", f"name a CSV or text file, or {IMAGENET}")
     if path.suffix.lower() == ".txt":
-        lines = _text(path).splitlines()
-        pairs = [(line.strip(), index) for index, line in enumerate(lines) if line.strip()]
+        pairs = [(name, index) for index, name in enumerate(open_names("--class-map", path))]
     else:
         pairs = [
             (row[column], _label("label", row["label"], None))
@@ -225,6 +226,20 @@ def open_class_map(path: Path) -> dict[str, int | None]:
         plain = _composed(name)
         found[plain] = index if found.get(plain, index) == index else None
     return found
+
+
+def open_names(option: str, path: Path) -> list[str]:
+    """The names of a text file, one a line, in order of the class indices.
+
+    Raises:
+        PairboundsError: naming the option, if a line before the last name is blank, which would shift the indices.
+    """
+    names = [line.strip() for line in _text(path).rstrip().splitlines()]
+    if "" in names:
+        raise PairboundsError(
+            option, str(path), f"line {names.index('') + 1} is blank", "give one name a line, in order of the indices"
+        )
+    return names
 
 
 @functools.cache

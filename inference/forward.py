@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bounds.errors import PairboundsError
+from bounds.imports import calling
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +30,9 @@ LARGEST_BATCH = {"cpu": 16, "cuda": 512}
 
 MEMORY_SHARE = 0.125
 """Of all memory, what the activations of the batches may take by the estimate of `batch_size`."""
+
+
+SMALLER = "mend the network; if memory is short, give a smaller --batch-size"
 
 
 class Forward:
@@ -67,8 +71,15 @@ class Forward:
         mixed: Any = contextlib.nullcontext()
         if self._precision in self._types:
             mixed = torch.autocast(self.device.type, dtype=self._types[self._precision])
-        with torch.inference_mode(), mixed:
+        with torch.inference_mode(), mixed, calling("--model", type(self.module).__name__, SMALLER):
             logits = self.module(images.to(self.device, non_blocking=True))
+        if logits.ndim != 2 or len(logits) != len(images):
+            raise PairboundsError(
+                "--model",
+                type(self.module).__name__,
+                f"gives {tuple(logits.shape)} for a batch of {len(images)}, not a row of logits each",
+                "wrap it to return logits (N, C)",
+            )
         return np.asarray(logits.to(torch.float32).cpu().numpy())
 
     def pixels(self, batch: torch.Tensor, preprocessing: Preprocessing) -> Logits:

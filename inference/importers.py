@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from bounds.errors import PairboundsError
 from bounds.files import replacing
-from bounds.records import ABOVE_ONE
+from bounds.records import ABOVE_ONE, ROW_SUM
 from inference.datasets import open_manifest
 from inference.predictions import Kept, kind_of, probability_table, record_table
 from inference.provenance import versions
@@ -102,6 +102,7 @@ def import_records(
         known = _labels(labels)
         opened = {condition: _outputs(path, values) for condition, path in sources.items()}
         for condition, array in opened.items():
+            _check_logits(condition, array, values)
             _check_shape(condition, array, next(iter(opened.values())), known)
         classes = next(iter(opened.values())).shape[1]
         tables = _of_arrays(opened, known, model, values, kept)
@@ -205,6 +206,15 @@ def _check_shape(condition: str, array: npt.NDArray[Any], first: npt.NDArray[Any
     if largest >= array.shape[1]:
         raise PairboundsError(
             "label", largest, f"the outputs are of the classes 0 to {array.shape[1] - 1}", "correct one of them"
+        )
+
+
+def _check_logits(condition: str, array: npt.NDArray[Any], values: str) -> None:
+    """Check that what is called logits are not probabilities: softmax would be taken twice."""
+    first = np.asarray(array[:BLOCK], dtype=np.float64)
+    if values == "logits" and (first >= 0).all() and (np.abs(first.sum(axis=1) - 1) <= ROW_SUM).all():
+        raise PairboundsError(
+            "--values", values, f"but every row under {condition} sums to 1", "give --values probabilities"
         )
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds.errors import MissingExtraError, PairboundsError
+from bounds.imports import calling, imported
 from inference.checkpoints import load_weights, weights_hash
-from inference.imports import imported
 from inference.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def _outputs(module: torch.nn.Module, preprocessing: Preprocessing, source: str)
         blank = torch.zeros(1, preprocessing.size, preprocessing.size, 3, dtype=torch.uint8)
         with torch.inference_mode():
             logits = module(preprocessing.normalise(blank))
-    except (RuntimeError, AssertionError) as error:
+    except Exception as error:
+        # Whatever the network raises; there is no common class.
         size = f"{preprocessing.size}x{preprocessing.size}"
         raise PairboundsError(
             "--model", source, f"cannot take an image of {size} ({_first_line(error)})", "give its --size"
@@ -183,8 +184,10 @@ def _timm(rest: str, loading: Loading) -> _Found:
 def _module(rest: str, loading: Loading) -> _Found:
     """A factory's network; its preprocessing is returned beside it, an attribute of it, or given by options."""
     torch = _package("torch")
-    factory = imported("--model", rest, "module:package.factory")
-    made = factory()
+    module_name, _, attribute = rest.rpartition(".")
+    factory = imported("--model", f"module:{rest}", module_name, attribute, "module:package.factory")
+    with calling("--model", f"module:{rest}", "give a function that needs no arguments and returns a network"):
+        made = factory()
     module, declared = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
     if not isinstance(module, torch.nn.Module):
         raise PairboundsError(

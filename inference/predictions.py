@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bounds.errors import PairboundsError, RecordError
-from bounds.records import CORRUPTIONS, ROW_SUM
-from inference.forward import Forward, Logits, chosen_device
+from bounds.records import CORRUPTIONS, KINDS, ROW_SUM
+from inference.forward import PRECISIONS, Forward, Logits, chosen_device
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,6 +161,11 @@ def _assembled(
 ) -> pa.Table:
     images = len(shares)
     rows = np.arange(images)
+    beyond = [label for label in labels if label is not None and not 0 <= label < shares.shape[1]]
+    if beyond:
+        raise RecordError(
+            "label", beyond[0], f"the outputs are of the classes 0 to {shares.shape[1] - 1}", "correct one of them"
+        )
     known = np.array([label is not None for label in labels], dtype=np.bool_)
     label = np.array([0 if label is None else label for label in labels], dtype=np.int32)
     values: dict[str, pa.Array] = {
@@ -230,7 +236,8 @@ def predict(
         A polars table that `bounds.load_records` reads; pair conditions by giving an image the same id in each.
 
     Raises:
-        PairboundsError: if ids are missing, too few or too many, or the loader shuffles while ids go by position.
+        PairboundsError: if ids are missing, too few, too many or not unique, the loader shuffles while ids go by
+            position, or a label is no class index; None stands for an unknown one.
 
     >>> import torch
     >>> batches = [(torch.eye(2), [0, 1], ["a", "b"])]
@@ -238,13 +245,49 @@ def predict(
     [0, 1]
     """
     import polars as pl
-    import torch
 
-    if ids is not None and isinstance(getattr(loader, "sampler", None), torch.utils.data.RandomSampler):
+    for option, value, known in (("kind", kind or kind_of(condition), KINDS), ("precision", precision, PRECISIONS)):
+        if value not in known:
+            raise PairboundsError(option, value, "unknown", f"choose among {', '.join(known)}")
+    if ids is not None and not _in_order(loader):
         raise PairboundsError("ids", None, "go by position, but the loader shuffles", "yield each image's id with it")
     training = model.training
-    forward = Forward(model, chosen_device(device), precision)
-    tables, done = [], 0
+    try:
+        tables = list(
+            _predicted(Forward(model, chosen_device(device), precision), loader, name, condition, kind, ids, kept)
+        )
+    finally:
+        model.train(training)
+    table = pl.DataFrame(pa.concat_tables(tables) if tables else (kept or Kept()).schema.empty_table())
+    if ids is not None and len(table) != len(ids):
+        raise PairboundsError("ids", len(ids), f"the loader has {len(table)} images", "give one id an image")
+    twice = table.filter(pl.col("image_id").is_duplicated())["image_id"]
+    if len(twice):
+        raise PairboundsError("ids", twice[0], "stands twice", "give every image an id of its own")
+    return table
+
+
+def _in_order(loader: Iterable[Any]) -> bool:
+    """Whether nothing is known to shuffle the images of a loader."""
+    from torch.utils.data import DataLoader, IterableDataset, SequentialSampler
+
+    if not isinstance(loader, DataLoader) or isinstance(loader.dataset, IterableDataset):
+        return True
+    order = loader.sampler if loader.batch_sampler is None else getattr(loader.batch_sampler, "sampler", None)
+    return isinstance(order, SequentialSampler)
+
+
+def _predicted(
+    forward: Forward,
+    loader: Iterable[Any],
+    name: str,
+    condition: str,
+    kind: str | None,
+    ids: Sequence[str] | None,
+    kept: Kept | None,
+) -> Iterator[pa.Table]:
+    """Records of each batch."""
+    done = 0
     for inputs, labels, *own in loader:
         batch = list(own[0]) if own else None if ids is None else list(ids[done : done + len(labels)])
         if batch is None or len(batch) != len(labels):
@@ -252,19 +295,21 @@ def predict(
                 "ids", None, f"missing for image {done + (len(batch) if batch else 0) + 1} of the loader",
                 "give ids=, or yield (inputs, labels, ids)",
             )  # fmt: skip
-        tables.append(
-            record_table(
-                forward(inputs),
-                model=name,
-                condition=condition,
-                kind=kind or kind_of(condition),
-                ids=[str(image) for image in batch],
-                labels=[int(label) for label in labels],
-                kept=kept,
-            )
+        yield record_table(
+            forward(inputs),
+            model=name,
+            condition=condition,
+            kind=kind or kind_of(condition),
+            ids=[str(image) for image in batch],
+            labels=[_index(label) for label in labels],
+            kept=kept,
         )
         done += len(labels)
-    model.train(training)
-    if ids is not None and done != len(ids):
-        raise PairboundsError("ids", len(ids), f"the loader has {done} images", "give one id an image")
-    return pl.DataFrame(pa.concat_tables(tables) if tables else (kept or Kept()).schema.empty_table())
+
+
+def _index(label: Any) -> int | None:
+    """A class index: Python's, NumPy's or PyTorch's integer; None stays."""
+    try:
+        return None if label is None else operator.index(label)
+    except TypeError as error:
+        raise PairboundsError("label", label, "is no class index", "give whole numbers") from error

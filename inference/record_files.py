@@ -20,6 +20,11 @@ __all__ = ["ROW_GROUP", "Difference", "diff", "merge", "write_records"]
 ROW_GROUP = 16_384
 """Rows of a row group, so that whole probabilities of 1000 classes stay below 100 MB."""
 
+PLAIN = ("kind", "accepted")
+"""Columns beside labels and numbers that are equal or not."""
+
+FAR = 1e300
+
 KEY = ("model", "condition", "image_id")
 """What a row is found by."""
 
@@ -89,6 +94,8 @@ class Difference:
         common: rows of both.
         labels, predictions: common rows in which they differ; a missing prediction differs from any.
         confidence, true_probability: largest difference in a common row; None where one of them lacks the column.
+        others: common rows in which another column differs, by its name; of lists, in length or in any number.
+        not_compared: columns that only one of them has.
         examples: some rows that differ: model, condition, image_id and what.
         equal: whether nothing differs beyond the tolerance.
     """
@@ -100,6 +107,8 @@ class Difference:
     predictions: int
     confidence: float | None
     true_probability: float | None
+    others: dict[str, int]
+    not_compared: list[str]
     examples: list[dict[str, str]]
     equal: bool
 
@@ -109,7 +118,7 @@ def diff(first: Path, second: Path, *, tolerance: float = 0.0) -> Difference:
 
     Args:
         first, second: Parquet or CSV.
-        tolerance: the largest difference of a confidence or probability that counts as none.
+        tolerance: the largest difference of a confidence, probability or logit that counts as none.
 
     Raises:
         RecordError: if a file cannot be read or names a row twice.
@@ -118,11 +127,12 @@ def diff(first: Path, second: Path, *, tolerance: float = 0.0) -> Difference:
     for path in (first, second):
         _check_unique([path])
         (source,) = open_sources([path], None)
-        frames.append(collected(source.frame.drop("kind", "accepted", *LISTS, strict=False), source.name))
+        frames.append(collected(source.frame, source.name))
     if frames[0]["label"].dtype != frames[1]["label"].dtype:
         raise RecordError("labels", None, "integers in one file and names in the other", "write both alike")
     numbers = [name for name in NUMBERS if all(name in frame.columns for frame in frames)]
-    columns = ["label", "predicted", *numbers]
+    others = [name for name in (*PLAIN, *LISTS) if all(name in frame.columns for frame in frames)]
+    columns = ["label", "predicted", *numbers, *others]
     left, right = (
         frame.select(*KEY, pl.lit(True).alias("there"), *(pl.col(name) for name in columns)) for frame in frames
     )
@@ -133,6 +143,7 @@ def diff(first: Path, second: Path, *, tolerance: float = 0.0) -> Difference:
         "only in the second": pl.col("there").is_null(),
         **{name: common & pl.col(name).ne_missing(pl.col(f"{name} 2")) for name in ("label", "predicted")},
         **{name: common & _beyond(name, tolerance) for name in numbers},
+        **{name: common & _apart(name, tolerance) for name in others},
     }
     flags = joined.select(*KEY, *(flag.fill_null(False).alias(f"? {name}") for name, flag in changed.items()))
     counts = {name: int(flags[f"? {name}"].sum()) for name in changed}
@@ -148,6 +159,8 @@ def diff(first: Path, second: Path, *, tolerance: float = 0.0) -> Difference:
         predictions=counts["predicted"],
         confidence=distances["confidence"][0] if "confidence" in numbers else None,
         true_probability=distances["true_probability"][0] if "true_probability" in numbers else None,
+        others={name: counts[name] for name in others},
+        not_compared=sorted(set(frames[0].columns) ^ set(frames[1].columns)),
         examples=flags.select(*KEY, what).filter(pl.col("what").is_not_null()).head(SHOWN).to_dicts(),
         equal=not any(counts.values()),
     )
@@ -157,6 +170,24 @@ def _beyond(name: str, tolerance: float) -> pl.Expr:
     """Whether a number differs by more than the tolerance; missing and NaN are one value."""
     one, other = pl.col(name).fill_nan(None), pl.col(f"{name} 2").fill_nan(None)
     return (one.is_null() != other.is_null()) | ((one - other).abs() > tolerance)
+
+
+def _apart(name: str, tolerance: float) -> pl.Expr:
+    """Whether another column differs: lists beyond the tolerance in some number, the rest at all."""
+    one, other = pl.col(name), pl.col(f"{name} 2")
+    if name not in LISTS:
+        return one.ne_missing(other)
+    shorter = pl.min_horizontal(one.list.len(), other.list.len())
+    distances = _finite(one).list.head(shorter) - _finite(other).list.head(shorter)
+    beyond = distances.list.eval(pl.element().abs()).list.max() > tolerance
+    return one.list.len().ne_missing(other.list.len()) | beyond.fill_null(False)
+
+
+def _finite(lists: pl.Expr) -> pl.Expr:
+    """Lists with numbers in place of infinities and NaN, so that each is equal to itself and far from others."""
+    element = pl.element()
+    finite = pl.when(element.is_nan()).then(2 * FAR).otherwise(element.clip(-FAR, FAR))
+    return lists.cast(pl.List(pl.Float64)).list.eval(finite)
 
 
 def _check_unique(files: Sequence[Path]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,7 @@ def infer(
     allowed = _allowed(settings.restricted, model.classes - offset, data)
     if settings.images is not None:
         _check_stems(data)
+        _check_apart(settings.images, data, conditions)
     beside = paired(conditions, [item.image_id for item in data.items])
     with Parts.of(out, restart=settings.restart) as parts:
         before = parts.planned()
@@ -218,6 +219,24 @@ def _allowed(restricted: tuple[int, ...] | None, classes: int, data: Data) -> np
             "include every label of the data",
         )
     return allowed
+
+
+def _check_apart(images: Path, data: Data, conditions: Sequence[Condition]) -> None:
+    """Check that images are not saved over, or among, those that are read."""
+    folders = {item.path.parent.resolve() for item in data.items}
+    folders |= {condition.source.resolve() for condition in conditions if condition.source is not None}
+    if data.class_names or any(item.label is None for item in data.items):
+        # The next run would take what is saved there for images of the data.
+        folders.add(data.root.resolve())
+    here = images.resolve()
+    for folder in sorted(folders):
+        if here == folder or here in folder.parents or folder in here.parents:
+            raise PairboundsError(
+                "--save-images",
+                str(images),
+                f"is not apart from {folder}, whose images are read",
+                "name another folder",
+            )
 
 
 def _check_stems(data: Data) -> None:

@@ -124,6 +124,21 @@ def test_the_images_that_the_network_sees_are_saved_when_asked(
     assert "would replace that of" in command(*arguments).refused()
 
 
+@pytest.mark.parametrize("saved", ["images", "images/0", "images/new", ".", "captures", "captures/0"])
+def test_images_are_not_saved_over_those_that_are_read(
+    saved: str, example: Path, out: Path, tmp_path: Path, command: Command
+) -> None:
+    """Not among those of the data either, where the next run would take them for more of it."""
+    for name in ("images", "captures"):
+        shutil.copytree(example / "images", tmp_path / name)
+    arguments = little_runs.arguments(example, out, *HERE, "--data", tmp_path / "images", "--save-images")
+    conditions = ("--conditions", f"clean,folder:{tmp_path / 'captures'}=screen")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.png")}
+    assert "is not apart from" in command(*arguments, tmp_path / saved, *conditions).refused()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.png")} == before
+    assert command(*arguments, tmp_path / "saved", *conditions).code == 0
+
+
 def write_manifest(path: Path, images: Path, labels: dict[str, int]) -> Path:
     rows = "".join(f"{image},{label}\n" for image, label in labels.items())
     path.write_text("image_id,label\n" + rows)

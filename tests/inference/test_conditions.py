@@ -80,8 +80,10 @@ def test_a_function_of_ones_own(tmp_path, monkeypatch):
         "import numpy as np\n"
         "def darker(pixels, draw):\n    return (pixels * draw.uniform(0.4, 0.6)).astype(np.uint8)\n"
         "def floats(pixels, draw):\n    return pixels / 2\n"
+        "def faulty(pixels, draw):\n    return pixels[1000]\n"
         "number = 3\n"
     )
+    (tmp_path / "broken.py").write_text("def (")
     monkeypatch.syspath_prepend(tmp_path)
     (condition,) = parse(["module:mine.darker"], seed=0)
     assert (condition.name, condition.kind) == ("mine.darker", "other")
@@ -89,7 +91,10 @@ def test_a_function_of_ones_own(tmp_path, monkeypatch):
     (wrong,) = parse(["module:mine.floats"], seed=0)
     with pytest.raises(PairboundsError, match=r"returned float64 \(48, 48, 3\)"):
         wrong.apply(image(), "a")
-    for path in ("mine.number", "mine.absent", "absent.f", "plain"):
+    (wrong,) = parse(["module:mine.faulty"], seed=0)
+    with pytest.raises(PairboundsError, match=r"'module:mine.faulty': raised IndexError: index 1000"):
+        wrong.apply(image(), "a")
+    for path in ("mine.number", "mine.absent", "absent.f", "plain", "broken.f"):
         with pytest.raises(PairboundsError, match=r"write module:package\.function"):
             parse([f"module:{path}"], seed=0)
 

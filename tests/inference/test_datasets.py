@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from pictures import image
 from PIL import Image
 
 from bounds.errors import PairboundsError
-from inference.datasets import IMAGENET, IMAGENET_ES, open_data
+from inference.datasets import IMAGENET, IMAGENET_ES, open_data, open_names
+from inference.images import Unreadable, read
 
 
 def picture(path):
@@ -148,7 +150,7 @@ def test_one_image_in_two_unicode_forms_is_refused(tmp_path):
 
 def test_class_maps_of_several_forms(folder, tmp_path):
     forms = {
-        "map.txt": "bird\ncat\n\ndog\n",
+        "map.txt": "bird\ncat\nfish\ndog\n\n",
         "map.csv": "wnid,name,label\ncat,tabby,1\ndog,hound,3\n",
         "names.csv": "label;name\n1;cat\n3;dog\n",
     }
@@ -157,6 +159,31 @@ def test_class_maps_of_several_forms(folder, tmp_path):
         data = open_data(folder, class_map=tmp_path / name)
         assert {item.label for item in data.items} == {1, 3}
         assert data.class_names == ()
+
+
+def test_a_blank_line_among_names_is_refused(tmp_path):
+    """It would be counted by some and dropped by others."""
+    (tmp_path / "names.txt").write_text("bird\ncat\n\ndog\n")
+    with pytest.raises(PairboundsError, match="line 3 is blank"):
+        open_names("--class-names", tmp_path / "names.txt")
+
+
+def test_a_link_that_leads_nowhere_is_an_image_that_cannot_be_read(folder):
+    (folder / "cat" / "z.png").symlink_to(folder / "nowhere.png")
+    (folder / "cat" / "y.png").symlink_to(folder / "dog" / "2.png")
+    (folder / "cat" / "x.png").symlink_to(folder / "dog")
+    data = open_data(folder)
+    assert [item.image_id for item in data.items if item.path.is_symlink()] == ["cat/y.png", "cat/z.png"]
+    with pytest.raises(Unreadable):
+        read(folder / "cat" / "z.png")
+
+
+def test_a_name_that_is_not_utf8_is_refused(folder):
+    """Parquet holds no such text."""
+    with open(os.fsencode(folder) + b"/cat/\xff.png", "wb") as file:
+        file.write((folder / "dog" / "2.png").read_bytes())
+    with pytest.raises(PairboundsError, match="is not UTF-8"):
+        open_data(folder)
 
 
 def test_a_name_with_two_indices_is_refused_where_it_is_used(folder, tmp_path):

@@ -97,6 +97,15 @@ def test_what_is_no_softmax_is_refused(folder, command, row, rule):
     assert rule in refused(command, "clean=shares.npy", values="probabilities")
 
 
+def test_probabilities_that_are_called_logits_are_refused(folder, command):
+    np.save("shares.npy", np.array([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.2, 0.7, 0.1]]))
+    assert "every row under clean sums to 1; give --values probabilities" in refused(
+        command, "clean=shares.npy", values="logits"
+    )
+    np.save("logits.npy", np.array([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.2, 0.7, 0.2]]))
+    assert len(imported(command, "clean=logits.npy", values="logits")) == 3
+
+
 def test_a_folder_of_arrays(folder, command):
     for name in ("clean", "fog/3", "snow/1"):
         path = folder / "outputs" / f"{name}.npy"

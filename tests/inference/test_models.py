@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from safetensors.torch import save_file
 
 from bounds.errors import PairboundsError
 from inference.checkpoints import weights_hash
+from inference.forward import Forward
 from inference.models import Loading, Model, load_model
 from inference.preprocessing import Preprocessing
 
@@ -168,6 +170,25 @@ def cubic():
     return Net((-1, 1, 2)), plan
 
 number = lambda: 3
+
+def picky(size):
+    return Net()
+
+class Brittle(Net):
+    def forward(self, x):
+        if len(x) > 1:
+            raise ValueError("one at a time")
+        return super().forward(x)
+
+class Merging(Net):
+    def forward(self, x):
+        return super().forward(x)[:1]
+
+def brittle():
+    return Brittle(), plan
+
+def merging():
+    return Merging(), plan
 """
 
 
@@ -184,6 +205,10 @@ def test_a_factory_gives_a_network_with_declared_preprocessing(tmp_path: Path, m
     assert load_model("module:my_factories.bare", Loading(overrides=overrides)).preprocessing == expected
     assert "gives (1, 1, 2) for one image" in refused("module:my_factories.cubic")
     assert "gives a int" in refused("module:my_factories.number")
+    assert "raised TypeError: picky() missing 1 required" in refused("module:my_factories.picky")
+    for name, rule in (("brittle", "raised ValueError: one at a time"), ("merging", "gives (1, 2) for a batch of 3")):
+        with pytest.raises(PairboundsError, match=re.escape(rule)):
+            Forward(load_model(f"module:my_factories.{name}").module, "cpu")(torch.zeros(3, 3, 8, 8))
     assert "cannot be imported" in refused("module:my_factories.absent")
     assert "cannot be imported" in refused("module:absent_package.net")
     assert "cannot be imported" in refused("module:net")

@@ -142,7 +142,27 @@ def test_a_loader_gives_each_images_id_or_keeps_its_order(network: torch.nn.Modu
         return caught.value.line
 
     ids = ["a", "b", "c", "d"]
-    assert "the loader shuffles" in refused(loader(images[:4], 2, shuffle=True), ids=ids)
+    data = torch.utils.data
+    for options in (
+        {"batch_size": 2, "shuffle": True},
+        {"batch_size": 2, "sampler": data.WeightedRandomSampler([1.0] * 4, 4)},
+        {"batch_sampler": data.BatchSampler(data.RandomSampler(range(4)), 2, False)},
+        {"batch_sampler": [[0, 1], [2, 3]]},
+    ):
+        shuffled = data.DataLoader(data.TensorDataset(images[:4], torch.arange(4)), **options)
+        assert "the loader shuffles" in refused(shuffled, ids=ids)
+    in_order = data.BatchSampler(data.SequentialSampler(range(4)), 2, False)
+    whole = data.DataLoader(data.TensorDataset(images[:4], torch.arange(4)), batch_sampler=in_order)
+    assert len(inference.predict(network, whole, name="net", device="cpu", ids=ids)) == 4
+    assert "ids 'a': stands twice" in refused(own * 2)
+    network.train()
+    for label in (-1, 10):
+        assert f"label {label}: the outputs are of the classes 0 to 9" in refused([(images[:1], [label], ["a"])])
+    assert network.training, "left as it was"
+    network.eval()
+    assert "label 1.5: is no class index" in refused([(images[:1], [1.5], ["a"])])
+    assert "kind 'weird': unknown" in refused(own, kind="weird")
+    assert "precision 'int8': unknown" in refused(own, precision="int8")
     assert "missing for image 1" in refused(loader(images[:4], 2))
     assert "missing for image 4" in refused(loader(images[:4], 2), ids=ids[:3])
     assert "the loader has 4 images" in refused(loader(images[:4], 2), ids=[*ids, "e"])

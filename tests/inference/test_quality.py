@@ -323,6 +323,8 @@ def test_tables_and_reasons(tmp_path, command: Command):
         (("--model", "other"), "--model 'other': unknown"),
         (("--conditions", "fog"), "choose among fog/1"),
         (("--fit-temperature", "fog"), "choose among fog/1"),
+        (("--fit-temperature", "all"), "is not one condition"),
+        (("--fit-temperature", "clean,fog/1"), "is not one condition"),
         (("--temperature", "0"), "finite and above 0"),
         (("--temperature", "nan"), "finite and above 0"),
         (("--temperature", "1", "--fit-temperature", "clean"), "cannot go with"),

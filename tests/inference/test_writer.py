@@ -71,9 +71,9 @@ def test_the_plan_says_what_differs(tmp_path: Path) -> None:
 
 def test_a_run_that_failed_before_its_first_part_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "records.parquet"
-    with pytest.raises(KeyboardInterrupt), Parts.of(out) as parts:
-        parts.plan({"seed": "1"})
-        raise KeyboardInterrupt
+    parts = Parts.of(out)
+    parts.__enter__().plan({"seed": "1"})
+    assert not parts.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert not list(tmp_path.iterdir())
 
 
@@ -112,6 +112,40 @@ def test_merged_files_are_read_as_the_files_are(tmp_path: Path, command: Command
         together = load_records(out).evaluation(model, "fog/1")
         assert (alone.clean.correct == together.clean.correct).all()
     assert command("records", "diff", out, out).out.endswith("equal\n")
+
+
+@pytest.mark.parametrize(
+    ("column", "one", "other", "apart"),
+    [
+        ("kind", "other", "recapture", 1),
+        ("accepted", True, False, 1),
+        ("logits", [0.5, 1.0], [0.5, 1.125], 0.125),
+        ("logits", [0.5, 1.0], [0.5, 1.0, 2.0], 1),
+        ("logits", [0.5, float("-inf")], [0.5, 1.0], 1),
+        ("logits", [0.5, float("nan")], [0.5, 1.0], 1),
+        ("probabilities", [0.5, 0.5], None, 1),
+    ],
+)
+def test_other_columns_are_compared_too(
+    column: str, one: Any, other: Any, apart: float, tmp_path: Path, command: Command
+) -> None:
+    def written(name: str, value: Any) -> Path:
+        rows = [value if number == 3 else one for number in range(18)]
+        small_records().with_columns(pl.Series(column, rows)).write_parquet(tmp_path / name)
+        return tmp_path / name
+
+    first, second = written("a.parquet", one), written("b.parquet", other)
+    assert command("records", "diff", first, first).code == 0
+    assert command("records", "diff", second, second).code == 0
+    result = command("records", "diff", first, second, "--json")
+    assert (result.code, result.json["others"][column]) == (1, 1)
+    assert [row["what"] for row in result.json["examples"]] == [column]
+    if apart < 1:
+        assert command("records", "diff", first, second, "--tolerance", apart).code == 0
+        assert command("records", "diff", first, second, "--tolerance", 0.9 * apart).code == 1
+    assert f"differing: 1 in {column}" in command("records", "diff", first, second).out
+    plain = write(tmp_path / "c.parquet")
+    assert f"not compared, in one file only: {column}" in command("records", "diff", first, plain).out
 
 
 def test_provenance_that_differs_is_kept_with_its_file(tmp_path: Path) -> None:
@@ -162,5 +196,6 @@ def test_a_difference_is_found_counted_and_shown(tmp_path: Path, command: Comman
         "predicted",
     ]
     second = write(tmp_path / "c.parquet", confidence=pl.col("confidence") + 0.125)
+    assert "--tolerance nan: is no number" in command("records", "diff", first, second, "--tolerance", "nan").refused()
     assert command("records", "diff", first, second, "--tolerance", "0.126").code == 0
     assert command("records", "diff", first, second, "--tolerance", "0.1").code == 1
