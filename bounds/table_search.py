@@ -1,0 +1,237 @@
+"""Branch and bound on a program's lattice by the exact simplex method: tables, optima and proofs, without a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bounds.exact_simplex import Simplex
+from bounds.table_lattice import Bound, Conflict, Form, Lattice
+from bounds.table_program import Table, TableProgram, Vector
+from bounds.table_proofs import CASE, Leaf, Node, Round, Split, numbered
+
+__all__ = ["DEEPEST", "Prepared", "Stopped", "Unbounded"]
+
+DEEPEST = 200
+"""Most splits above a leaf; a checker takes no more."""
+
+
+class Stopped(Exception):
+    """The limit on nodes or on depth was met."""
+
+
+class Unbounded(Exception):
+    """The objective has no limit on the relaxation."""
+
+
+class Prepared:
+    """A program whose equations are taken out and whose relaxation is solved.
+
+    Attributes:
+        program: the program.
+        lattice: its whole points; None where `proof` was found before.
+        proof: that it has no table, where that was seen without a search.
+    """
+
+    def __init__(self, program: TableProgram) -> None:
+        self.program = program
+        self.proof: Node | None = None
+        self.lattice = Lattice(program)
+        try:
+            self.lattice.reduce()
+        except Conflict as conflict:
+            self.proof = numbered(len(program.rows), self.lattice.rounds, conflict.leaf)
+            return
+        self.free = sorted(self.lattice.forms)
+        self._index = {z: index for index, z in enumerate(self.free)}
+        self.bounds: list[list[Bound | None]] = [[None, None] for _ in self.free]
+        rows: list[list[int]] = []
+        for form, sides in self.lattice.sides.items():
+            if len(form) == 1:
+                self.bounds[self._index[form[0][0]]] = sides
+            else:
+                rows.append(self._dense(form))
+                self.bounds.append(sides)
+        self.simplex = Simplex(len(self.free), rows)
+        for variable, sides in enumerate(self.bounds):
+            for side, values in ((0, self.simplex.upper), (1, self.simplex.lower)):
+                bound = sides[side]
+                values[variable] = None if bound is None else self.lattice.level(bound, side)
+        reason = self.simplex.check()
+        if reason is not None:
+            leaf = self.lattice.leaf([(self.bound_of(v, side), times) for v, side, times in reason])
+            self.proof = numbered(len(program.rows), self.lattice.rounds, leaf)
+
+    @property
+    def size(self) -> int:
+        """Entries of the simplex table."""
+        return len(self.free) * len(self.bounds)
+
+    def bound_of(self, variable: int, side: int) -> Bound:
+        """The bound behind a number of the simplex table."""
+        bound = self.bounds[variable][side]
+        assert bound is not None
+        return bound
+
+    def _dense(self, form: Form) -> list[int]:
+        row = [0] * len(self.free)
+        for z, a in form:
+            row[self._index[z]] = a
+        return row
+
+    def table(self, node_limit: int) -> Table | Node:
+        """A table, or the proof that there is none.
+
+        Raises:
+            Stopped: if the limit on nodes is met.
+        """
+        if self.proof is not None:
+            return self.proof
+        search = _Search(self, self.simplex.clone(), node_limit)
+        root = search.node(0)
+        if search.found is not None:
+            return search.found
+        return numbered(len(self.program.rows), self.lattice.rounds, root)
+
+    def greatest(self, objective: Vector, node_limit: int) -> tuple[Table, Node] | Node:
+        """A table with the most of an objective, and the proof that none has more: that the program has no table with
+        one more row, objective >= that most + 1, at its end; or the proof that there is no table.
+
+        Raises:
+            Stopped: if the limit on nodes is met; with the best table so far in its argument, if there is one.
+            Unbounded: if the relaxation is.
+        """
+        if self.proof is not None:
+            return self.proof
+        more = len(self.program.rows)
+        simplex = self.simplex.clone()
+        goal = Goal.of(self.lattice, objective, more)
+        if goal.form is None:
+            found = self.table(node_limit)
+            if not isinstance(found, tuple):
+                return found
+            leaf = self.lattice.leaf([(goal.bound, 1)])
+            return found, numbered(more + 1, self.lattice.rounds, leaf)
+        goal.variable = simplex.add([goal.sign * a for a in self._dense(goal.form)])
+        search = _Search(self, simplex, node_limit, goal)
+        root = search.node(0)
+        if search.found is None:
+            # Without an incumbent nothing rests on the row that asks for more.
+            return numbered(more, self.lattice.rounds, root)
+        return search.found, numbered(more + 1, goal.rounds, root)
+
+
+@dataclass
+class Goal:
+    """An objective in terms of z: step * (sign * form z) + constant.
+
+    Attributes:
+        form: None where it is constant.
+        bound: why it cannot be smaller than asked for (its value is left open).
+        rounds: those of the lattice, with one that rounds it.
+        variable: its place in the simplex table.
+    """
+
+    form: Form | None
+    sign: int
+    bound: Bound
+    rounds: Sequence[Round]
+    variable: int = -1
+
+    @classmethod
+    def of(cls, lattice: Lattice, objective: Vector, more: int) -> Goal:
+        """Prepare it; `more` is the index of the row objective >= something."""
+        negated = {i: -a for i, a in objective.items()}
+        before = len(lattice.rounds)
+        found = lattice.divided(Bound(negated, 0, {more: Fraction(-1)}))
+        rounds = lattice.rounds[:]
+        del lattice.rounds[before:]
+        if found is None:
+            return cls(None, 1, Bound(negated, 0, {more: Fraction(-1)}), rounds)
+        form, sign, bound = found
+        return cls(form, -sign, bound, rounds)
+
+
+@dataclass
+class _Search:
+    """Depth first; finds tables one better than the last, until none is left."""
+
+    prepared: Prepared
+    simplex: Simplex
+    limit: int
+    goal: Goal | None = None
+    found: Table | None = None
+    nodes: int = 0
+    path: dict[tuple[int, int], Bound] = field(default_factory=dict)
+
+    def node(self, depth: int) -> Node:
+        """The proof that within the bounds now there is no table (better than `found`, which may become better here).
+
+        Without a goal the search ends with the first table, and what is returned then proves nothing.
+        """
+        self.nodes += 1
+        if self.nodes > self.limit or depth > DEEPEST:
+            raise Stopped(self.found)
+        simplex, goal = self.simplex, self.goal
+        while True:
+            reason = simplex.check()
+            if reason is not None:
+                return self._leaf(reason)
+            if goal is not None and simplex.maximise(goal.variable) is None:
+                raise Unbounded
+            z = [simplex.value(variable) for variable in range(simplex.free)]
+            branch = _branching(z)
+            if branch < 0:
+                free = self.prepared.free
+                self.found = self.prepared.lattice.point({j: int(v) for j, v in zip(free, z, strict=True)})
+                if goal is None:
+                    return Leaf((), {})
+                simplex.lower[goal.variable] = int(simplex.value(goal.variable)) + 1
+                continue
+            return self._split(branch, z[branch], depth)
+
+    def _split(self, branch: int, value: Fraction, depth: int) -> Node:
+        at = value.numerator // value.denominator
+        form = self.prepared.lattice.forms[self.prepared.free[branch]]
+        cases: dict[int, Node] = {}
+        first = 0 if value - at <= Fraction(1, 2) else 1
+        for side in (first, 1 - first):
+            values = (self.simplex.upper, self.simplex.lower)[side]
+            kept, values[branch] = values[branch], at + side
+            older = self.path.get((branch, side))
+            sign = 1 - 2 * side
+            self.path[branch, side] = Bound(
+                {i: sign * a for i, a in form.items()}, sign * (at + side), {CASE + depth: Fraction(sign)}
+            )
+            cases[side] = self.node(depth + 1)
+            values[branch] = kept
+            if older is None:
+                del self.path[branch, side]
+            else:
+                self.path[branch, side] = older
+            if self.goal is None and self.found is not None:
+                return cases[side]
+        return Split((), form, at, cases[0], cases[1])
+
+    def _leaf(self, reason: Sequence[tuple[int, int, int]]) -> Leaf:
+        parts: list[tuple[Bound, int]] = []
+        for variable, side, times in reason:
+            if self.goal is not None and variable == self.goal.variable:
+                parts.append((self.goal.bound, times))
+            else:
+                parts.append((self.path.get((variable, side)) or self.prepared.bound_of(variable, side), times))
+        return self.prepared.lattice.leaf(parts)
+
+
+def _branching(z: Sequence[Fraction]) -> int:
+    """The index of the value farthest from a whole number; -1 if all are whole."""
+    found, best = -1, Fraction(0)
+    for index, value in enumerate(z):
+        if value.denominator != 1:
+            part = value - value.numerator // value.denominator
+            far = min(part, 1 - part)
+            if far > best:
+                found, best = index, far
+    return found
+
