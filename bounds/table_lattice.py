@@ -118,6 +118,16 @@ class Lattice:
         value = self._value(bound)
         return int(-value if side else value)
 
+    def primitive(self, form: Mapping[int, int]) -> tuple[Form, Vector]:
+        """A form in x as coprime coefficients in z, and these in x: its multiple and constant are left out."""
+        found, _ = self.in_z(form)
+        common = math.gcd(*(int(c) for c in found.values()))
+        items = sorted((j, int(c) // common) for j, c in found.items())
+        target: Exactly = {}
+        for j, c in items:
+            add(target, self.forms[j], c if items[0][1] > 0 else -c)
+        return tuple((j, c if items[0][1] > 0 else -c) for j, c in items), {i: int(a) for i, a in target.items()}
+
     def divided(self, bound: Bound) -> tuple[Form, int, Bound] | None:
         """As `reduced` of a bound whose value is left open: always a round where coefficients have a common divisor."""
         found, _ = self.in_z(bound.form)

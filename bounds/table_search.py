@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bounds.exact_simplex import Simplex
 from bounds.table_lattice import Bound, Conflict, Form, Lattice
-from bounds.table_program import Table, TableProgram, Vector
+from bounds.table_program import Number, Table, TableProgram, Vector
 from bounds.table_proofs import CASE, Leaf, Node, Round, Split, numbered
 
 __all__ = ["DEEPEST", "Prepared", "Stopped", "Unbounded"]
 
 DEEPEST = 200
 """Most splits above a leaf; a checker takes no more."""
+
+
+MOST_LEVELS = 4
+"""Rows with more coefficients than that are no ratios of counts, and their levels are not branched on."""
 
 
 class Stopped(Exception):
@@ -53,6 +57,15 @@ class Prepared:
             else:
                 rows.append(self._dense(form))
                 self.bounds.append(sides)
+        self.branchings: dict[int, Vector] = {}
+        places = {tuple(row): len(self.free) + index for index, row in enumerate(rows)}
+        for row in program.rows:
+            for dense, vector in self._levels(row.coefficients):
+                place = places.setdefault(tuple(dense), len(self.bounds))
+                if place == len(self.bounds):
+                    rows.append(dense)
+                    self.bounds.append([None, None])
+                self.branchings[place] = vector
         self.simplex = Simplex(len(self.free), rows)
         for variable, sides in enumerate(self.bounds):
             for side, values in ((0, self.simplex.upper), (1, self.simplex.lower)):
@@ -62,6 +75,19 @@ class Prepared:
         if reason is not None:
             leaf = self.lattice.leaf([(self.bound_of(v, side), times) for v, side, times in reason])
             self.proof = numbered(len(program.rows), self.lattice.rounds, leaf)
+
+    def _levels(self, coefficients: Mapping[int, Number]) -> Iterator[tuple[list[int], Vector]]:
+        """How many images share a coefficient, such as numerator and denominator of a printed ratio: what to branch on
+        first, as rows of the simplex table and in x.
+        """
+        levels: dict[Number, Vector] = {}
+        for i, a in coefficients.items():
+            levels.setdefault(a, {})[i] = 1
+        if len(levels) <= MOST_LEVELS:
+            for level in levels.values():
+                form, vector = self.lattice.primitive(level)
+                if len(form) > 1:
+                    yield self._dense(form), vector
 
     @property
     def size(self) -> int:
@@ -88,7 +114,7 @@ class Prepared:
         """
         if self.proof is not None:
             return self.proof
-        search = _Search(self, self.simplex.clone(), node_limit)
+        search = _Search(self, self.simplex.clone(), node_limit, self.branchings)
         root = search.node(0)
         if search.found is not None:
             return search.found
@@ -114,7 +140,8 @@ class Prepared:
             leaf = self.lattice.leaf([(goal.bound, 1)])
             return found, numbered(more + 1, self.lattice.rounds, leaf)
         goal.variable = simplex.add([goal.sign * a for a in self._dense(goal.form)])
-        search = _Search(self, simplex, node_limit, goal)
+        levels = {simplex.add(dense): vector for dense, vector in self._levels(objective)}
+        search = _Search(self, simplex, node_limit, self.branchings | levels, goal)
         root = search.node(0)
         if search.found is None:
             # Without an incumbent nothing rests on the row that asks for more.
@@ -160,6 +187,7 @@ class _Search:
     prepared: Prepared
     simplex: Simplex
     limit: int
+    branchings: Mapping[int, Vector]
     goal: Goal | None = None
     found: Table | None = None
     nodes: int = 0
@@ -180,20 +208,34 @@ class _Search:
                 return self._leaf(reason)
             if goal is not None and simplex.maximise(goal.variable) is None:
                 raise Unbounded
-            z = [simplex.value(variable) for variable in range(simplex.free)]
-            branch = _branching(z)
-            if branch < 0:
-                free = self.prepared.free
-                self.found = self.prepared.lattice.point({j: int(v) for j, v in zip(free, z, strict=True)})
+            branch = self._branching()
+            if branch is None:
+                self.found = self.prepared.lattice.point(
+                    {z: int(simplex.value(variable)) for variable, z in enumerate(self.prepared.free)}
+                )
                 if goal is None:
                     return Leaf((), {})
                 simplex.lower[goal.variable] = int(simplex.value(goal.variable)) + 1
                 continue
-            return self._split(branch, z[branch], depth)
+            return self._split(*branch, depth)
 
-    def _split(self, branch: int, value: Fraction, depth: int) -> Node:
+    def _branching(self) -> tuple[int, Vector] | None:
+        """The first of `branchings` that is not whole, else the z that is farthest from it; None if all are whole."""
+        for variable, form in self.branchings.items():
+            if self.simplex.value(variable).denominator != 1:
+                return variable, form
+        found, best = None, Fraction(0)
+        for variable, z in enumerate(self.prepared.free):
+            value = self.simplex.value(variable)
+            if value.denominator != 1:
+                part = value - value.numerator // value.denominator
+                if (far := min(part, 1 - part)) > best:
+                    found, best = (variable, self.prepared.lattice.forms[z]), far
+        return found
+
+    def _split(self, branch: int, form: Vector, depth: int) -> Node:
+        value = self.simplex.value(branch)
         at = value.numerator // value.denominator
-        form = self.prepared.lattice.forms[self.prepared.free[branch]]
         cases: dict[int, Node] = {}
         first = 0 if value - at <= Fraction(1, 2) else 1
         for side in (first, 1 - first):
@@ -222,16 +264,3 @@ class _Search:
             else:
                 parts.append((self.path.get((variable, side)) or self.prepared.bound_of(variable, side), times))
         return self.prepared.lattice.leaf(parts)
-
-
-def _branching(z: Sequence[Fraction]) -> int:
-    """The index of the value farthest from a whole number; -1 if all are whole."""
-    found, best = -1, Fraction(0)
-    for index, value in enumerate(z):
-        if value.denominator != 1:
-            part = value - value.numerator // value.denominator
-            far = min(part, 1 - part)
-            if far > best:
-                found, best = index, far
-    return found
-
