@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from bounds.table_program import Number, Row, TableProgram, Vector
 
-__all__ = ["CASE", "Leaf", "Multipliers", "Node", "Round", "Split", "combined", "flaw", "kinds", "numbered", "row_names"]
+__all__ = ["CASE", "Leaf", "Multipliers", "Node", "Round", "Split", "combined", "flaw", "kinds", "numbered", "round_row", "row_names"]
 
 Multipliers = Mapping[int, Fraction]
 """By the index of the row: those of the program, then rounds and cases in the order of the path. A positive one takes
@@ -60,41 +60,49 @@ class Split:
 Node = Leaf | Split
 
 
-def combined(rows: list[Row], multipliers: Multipliers) -> tuple[dict[int, Number], Number] | None:
-    """(q, b) such that every point obeys q x <= b; None where a side is needed that a row lacks."""
+def combined(rows: Mapping[int, Row], multipliers: Multipliers) -> tuple[dict[int, Number], Number] | None:
+    """(q, b) such that every point obeys q x <= b; None where a row or a side is needed that is not there."""
+    scale = math.lcm(*(y.denominator for y in multipliers.values()))
     q: dict[int, Number] = {}
     b: Number = 0
     for index, y in multipliers.items():
-        if not 0 <= index < len(rows):
+        row = rows.get(index)
+        side = None if row is None else row.upper if y > 0 else row.lower
+        if row is None or side is None:
             return None
-        row = rows[index]
-        side = row.upper if y > 0 else row.lower
-        if side is None:
-            return None
-        b += y * side
+        times = y.numerator * (scale // y.denominator)
+        b += times * side
         for i, a in row.coefficients.items():
-            q[i] = q.get(i, 0) + y * a
-    return q, b
+            q[i] = q.get(i, 0) + times * a
+    if scale == 1:
+        return q, b
+    return {i: Fraction(a, scale) for i, a in q.items() if a}, Fraction(b, scale)
+
+
+def round_row(rows: Mapping[int, Row], step: Round) -> Row | None:
+    """The row that a round makes of those known; None if it states more than its multipliers give."""
+    found = combined(rows, step.multipliers)
+    if found is None:
+        return None
+    q, b = found
+    if any(a > q.get(i, 0) for i, a in step.form.items()) or any(a < 0 for i, a in q.items() if i not in step.form):
+        return None
+    return Row("round", step.form, None, math.floor(b))
 
 
 def flaw(program: TableProgram, proof: Node) -> str | None:
     """What is wrong with a proof that the program has no table; None if it holds. Exact."""
-    todo = [(proof, list(program.rows))]
+    todo = [(proof, dict(enumerate(program.rows)))]
     while todo:
         node, rows = todo.pop()
         for number, step in enumerate(node.rounds):
-            found = combined(rows, step.multipliers)
-            if found is None:
-                return f"round {number} uses a side that its row does not have"
-            q, b = found
-            if any(a > q.get(i, 0) for i, a in step.form.items()) or any(
-                a < 0 for i, a in q.items() if i not in step.form
-            ):
+            row = round_row(rows, step)
+            if row is None:
                 return f"round {number} states more than its multipliers give"
-            rows.append(Row("round", step.form, None, math.floor(b)))
+            rows[len(rows)] = row
         if isinstance(node, Split):
-            todo.append((node.down, [*rows, Row("case", node.form, None, node.at)]))
-            todo.append((node.up, [*rows, Row("case", node.form, node.at + 1, None)]))
+            todo.append((node.down, rows | {len(rows): Row("case", node.form, None, node.at)}))
+            todo.append((node.up, rows | {len(rows): Row("case", node.form, node.at + 1, None)}))
             continue
         found = combined(rows, node.multipliers)
         if found is None:

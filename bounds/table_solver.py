@@ -6,11 +6,12 @@ Every answer carries what shows it, and is checked before it is returned: a tabl
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, Protocol
 
 from bounds.errors import CountError, SolverError
 from bounds.table_program import Number, Row, Table, TableProgram, Vector, whole
@@ -21,6 +22,9 @@ __all__ = ["NODE_LIMIT", "End", "Infeasible", "Sense", "Undecided", "Undefined",
 
 NODE_LIMIT = 2_000
 """Most nodes of a search, where none is given."""
+
+SMALL = 40_000
+"""Variables times rows up to which no solver is asked for hints."""
 
 Sense = Literal["max", "min"]
 
@@ -205,10 +209,18 @@ def _stopped(node_limit: int | None) -> str:
     return f"not decided within {_limit(node_limit)} nodes"
 
 
+class _Engine(Protocol):
+    def table(self, node_limit: int) -> Table | Node: ...
+
+    def greatest(self, objective: Vector, node_limit: int) -> tuple[Table, Node] | Node: ...
+
+
 @lru_cache(maxsize=16)
-def _prepared(program: TableProgram) -> Prepared:
+def _prepared(program: TableProgram) -> _Engine:
     """Programs are told apart by identity, and several questions go to one."""
-    return Prepared(program)
+    if len(program.variables) * len(program.rows) <= SMALL:
+        return Prepared(program)
+    return importlib.import_module("bounds.table_hinted").Hinted(program)
 
 
 def _greatest(
