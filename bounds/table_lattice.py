@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from bounds.table_program import Row, TableProgram, Vector
+from bounds.table_program import Number, Row, TableProgram, Vector
 from bounds.table_proofs import Leaf, Round
 
 __all__ = ["Bound", "Conflict", "Form", "Lattice"]
@@ -37,16 +37,20 @@ class Bound:
 
     Attributes:
         form: by the index of x.
-        value: an integer once it is in terms of z.
+        value: of any kind.
         source: multipliers of rows whose combination gives it, but for a multiple of x >= 0.
+        common: what its coefficients in z have in common; 0 before it was put in terms of z.
+        level: the side for the coprime form in z, a whole number.
     """
 
-    form: Mapping[int, Fraction | int]
-    value: Fraction | int
-    source: Mapping[int, Fraction]
+    form: Vector
+    value: Number
+    source: Mapping[int, Number]
+    common: int = 0
+    level: int = 0
 
 
-def add(total: dict[int, Fraction], part: Mapping[int, Fraction | int], times: Fraction | int = 1) -> None:
+def add(total: Exactly, part: Mapping[int, Number], times: Number = 1) -> None:
     """total += times * part; what becomes 0 is dropped."""
     for key, number in part.items():
         value = total.get(key, 0) + times * number
@@ -99,45 +103,32 @@ class Lattice:
         self.forms = {i: {i: 1} for i in range(size)}
         self._where: dict[int, set[int]] = {i: {i} for i in range(size)}
         self._equations: list[_Equation] = []
+        self._gone: set[int] = set()
         self._next = size
 
     # --- bounds in terms of z ---
 
-    def in_z(self, form: Mapping[int, Fraction | int]) -> tuple[Exactly, Fraction | int]:
+    def in_z(self, form: Mapping[int, int]) -> tuple[Vector, int]:
         """(coefficients by z, constant) of a form in x."""
-        found: dict[int, Fraction | int] = {}
-        constant: Fraction | int = 0
+        found: Vector = {}
+        constant = 0
         for i, a in form.items():
             constant += a * self.offset[i]
             for j, c in self.columns[i].items():
                 found[j] = found.get(j, 0) + a * c
-        return {j: c for j, c in found.items() if c}, constant  # type: ignore[misc]
+        return {j: c for j, c in found.items() if c}, constant
 
-    def level(self, bound: Bound, side: int) -> int:
-        """The side of a reduced bound as a number for its form in z; side 1 is a lower one."""
-        value = self._value(bound)
-        return int(-value if side else value)
+    def in_x(self, form: Iterable[tuple[int, int]]) -> Vector:
+        """Coefficients by x of a form in z."""
+        found: Vector = {}
+        for j, c in form:
+            for i, a in self.forms[j].items():
+                found[i] = found.get(i, 0) + c * a
+        return {i: a for i, a in found.items() if a}
 
-    def primitive(self, form: Mapping[int, int]) -> tuple[Form, Vector]:
-        """A form in x as coprime coefficients in z, and these in x: its multiple and constant are left out."""
-        found, _ = self.in_z(form)
-        common = math.gcd(*(int(c) for c in found.values()))
-        items = sorted((j, int(c) // common) for j, c in found.items())
-        target: Exactly = {}
-        for j, c in items:
-            add(target, self.forms[j], c if items[0][1] > 0 else -c)
-        return tuple((j, c if items[0][1] > 0 else -c) for j, c in items), {i: int(a) for i, a in target.items()}
-
-    def divided(self, bound: Bound) -> tuple[Form, int, Bound] | None:
-        """As `reduced` of a bound whose value is left open: always a round where coefficients have a common divisor."""
-        found, _ = self.in_z(bound.form)
-        if not found:
-            return None
-        common = math.gcd(*(int(c) for c in found.values()))
-        items = sorted((j, int(c) // common) for j, c in found.items())
-        sign = 1 if items[0][1] > 0 else -1
-        form = tuple((j, sign * c) for j, c in items)
-        return form, sign, bound if common == 1 else self._rounded(bound, Fraction(common), items, 0)
+    def primitive(self, form: Mapping[int, int]) -> Form:
+        """A form in x as coprime coefficients in z: its multiple, sign and constant are left out."""
+        return _coprime(self.in_z(form)[0])[0]
 
     def reduced(self, bound: Bound) -> tuple[Form, int, Bound] | None:
         """The bound in terms of z, divided and rounded: (form, its sign, the bound); None where it always holds.
@@ -149,45 +140,46 @@ class Lattice:
         left = bound.value - constant
         if not found:
             if left < 0:
-                raise Conflict(self.leaf([(bound, Fraction(1))]))
+                raise Conflict(self.leaf([(bound, 1)]))
             return None
-        scale = math.lcm(*(Fraction(c).denominator for c in found.values()))
-        common = Fraction(math.gcd(*(int(c * scale) for c in found.values())), scale)
-        items = sorted((j, int(c / common)) for j, c in found.items())
-        sign = 1 if items[0][1] > 0 else -1
-        form = tuple((j, sign * c) for j, c in items)
-        exact = Fraction(left) / common
-        value = math.floor(exact)
-        if value == exact:
-            part = Fraction(1) / common
-            kept = Bound(
-                {i: a * part for i, a in bound.form.items()},
-                bound.value * part,
-                {r: y * part for r, y in bound.source.items()},
-            )
-            return form, sign, kept
-        return form, sign, self._rounded(bound, common, items, value)
+        form, sign, common = _coprime(found)
+        level = math.floor(Fraction(left, common) if type(left) is int else left / common)
+        if level * common == left:
+            return form, sign, replace(bound, common=common, level=level)
+        return form, sign, self._rounded(bound, [(j, sign * c) for j, c in form], common, level)
 
-    def _rounded(self, bound: Bound, common: Fraction, items: Iterable[tuple[int, int]], value: int) -> Bound:
-        target: Exactly = {}
-        for j, c in items:
-            add(target, self.forms[j], c)
+    def divided(self, bound: Bound) -> tuple[Form, int, Bound] | None:
+        """As `reduced` of a bound whose value is left open: always a round where coefficients have a common divisor."""
+        found, _ = self.in_z(bound.form)
+        if not found:
+            return None
+        form, sign, common = _coprime(found)
+        if common > 1:
+            bound = self._rounded(bound, [(j, sign * c) for j, c in form], common, 0)
+        return form, sign, replace(bound, common=1)
+
+    def _rounded(self, bound: Bound, form: Iterable[tuple[int, int]], common: int, level: int) -> Bound:
+        """The bound divided by `common` and rounded: `form` z <= level."""
+        target = self.in_x(form)
         multipliers: Exactly = {}
-        add(multipliers, bound.source, 1 / common)
-        rest = dict(target)
-        add(rest, bound.form, -1 / common)
+        add(multipliers, bound.source, Fraction(1, common))
+        rest: Exactly = {}
+        add(rest, target)
+        add(rest, bound.form, Fraction(-1, common))
         add(multipliers, self._fill(rest))
-        form = {i: int(a) for i, a in target.items()}
-        self.rounds.append(Round(multipliers, form))
-        return Bound(form, value, {-len(self.rounds): Fraction(1)})
+        self.rounds.append(Round(multipliers, target))
+        return Bound(target, level, {-len(self.rounds): 1}, 1, level)
 
-    def leaf(self, parts: Iterable[tuple[Bound, Fraction | int]]) -> Leaf:
-        """The leaf whose multipliers add up bounds, in z their forms cancel, times positive factors."""
+    def leaf(self, parts: Iterable[tuple[Bound, int]]) -> Leaf:
+        """The leaf whose multipliers add up bounds, each divided by what it has in common, times positive factors; in z
+        their forms cancel.
+        """
         total: Exactly = {}
         rest: Exactly = {}
         for bound, times in parts:
-            add(total, bound.source, times)
-            add(rest, bound.form, -times)
+            part = Fraction(times, bound.common or 1)
+            add(total, bound.source, part)
+            add(rest, bound.form, -part)
         add(total, self._fill(rest))
         return Leaf((), total)
 
@@ -224,17 +216,15 @@ class Lattice:
         value = up.value - constant
         if not found:
             if value:
-                raise Conflict(self.leaf([(up if value < 0 else down, Fraction(1))]))
+                raise Conflict(self.leaf([(up if value < 0 else down, 1)]))
             return
-        common = math.gcd(*(int(c) for c in found.values()))
+        common = math.gcd(*found.values())
+        left = {j: c // common for j, c in found.items()}
         if value % common:
-            items = [(j, int(c) // common) for j, c in found.items()]
-            over = self._rounded(up, Fraction(common), items, math.floor(Fraction(value, common)))
-            under = self._rounded(
-                down, Fraction(common), [(j, -c) for j, c in items], math.floor(Fraction(-value, common))
-            )
-            raise Conflict(self.leaf([(over, Fraction(1)), (under, Fraction(1))]))
-        left = {j: int(c) // common for j, c in found.items()}
+            level = math.floor(Fraction(value) / common)
+            over = self._rounded(up, left.items(), common, level)
+            under = self._rounded(down, [(j, -c) for j, c in left.items()], common, -level - 1)
+            raise Conflict(self.leaf([(over, 1), (under, 1)]))
         value = int(value) // common
         while min(map(abs, left.values())) > 1:
             left = self._divide(left)
@@ -242,7 +232,6 @@ class Lattice:
         pivot = min((j for j, c in left.items() if abs(c) == 1), key=lambda j: (len(self._where[j]), j))
         sign = left.pop(pivot)
         self._substitute(pivot, {j: -sign * c for j, c in left.items()}, sign * value)
-        del self.forms[pivot]
         self._remember(up, down)
 
     def _divide(self, left: Vector) -> Vector:
@@ -251,18 +240,16 @@ class Lattice:
         quotients = {j: c // left[p] for j, c in left.items() if j != p}
         fresh = self._next
         self._next += 1
-        form: Exactly = {}
-        for j, q in (*quotients.items(), (p, 1)):
-            add(form, self.forms[j], q)
-        self.forms[fresh] = {i: int(a) for i, a in form.items()}
+        self.forms[fresh] = self.in_x([*quotients.items(), (p, 1)])
         self._where[fresh] = set()
         self._substitute(p, {fresh: 1, **{j: -q for j, q in quotients.items() if q}}, 0)
-        del self.forms[p]
         rest = {j: left[j] - q * left[p] for j, q in quotients.items()}
         return {fresh: left[p], **{j: c for j, c in rest.items() if c}}
 
     def _substitute(self, pivot: int, by: Vector, constant: int) -> None:
         """Put z_pivot = constant + by z into every x."""
+        del self.forms[pivot]
+        self._gone.add(pivot)
         for i in self._where.pop(pivot):
             column = self.columns[i]
             times = column.pop(pivot)
@@ -294,65 +281,60 @@ class Lattice:
             Conflict: if no whole point is left.
         """
         waiting: list[Bound] = []
-        for index, (row, (vector, factor)) in enumerate(
-            zip(self.program.rows, self.program.whole_rows, strict=True)
-        ):
-            up, down = row_bounds(index, row, vector, factor)
+        for index, row in enumerate(self.program.rows):
+            up, down = row_bounds(index, row, *self.program.whole_rows[index])
             if up is not None and down is not None and up.value == -down.value and Fraction(up.value).denominator == 1:
                 self._equate(up, down)
             else:
                 waiting += [bound for bound in (up, down) if bound is not None]
         waiting += [Bound({i: -1}, 0, {}) for i in range(len(self.program.variables))]
-        while True:
-            self.sides = {}
+        while waiting:
+            self._gone = set()
+            meeting: dict[Form, None] = {}
             for bound in waiting:
-                self.tighten(bound)
-            meeting = [
-                (up, down)
-                for up, down in self.sides.values()
-                if up is not None and down is not None and self._gap(up, down) == 0
-            ]
-            if not meeting:
-                return
-            waiting = [bound for sides in self.sides.values() for bound in sides if bound is not None]
-            for up, down in meeting:
+                if (form := self._tighten(bound)) is not None:
+                    meeting[form] = None
+            for form in meeting:
+                up, down = self.sides[form]
+                assert up is not None
+                assert down is not None
                 self._equate(*self._matched(up, down))
-
-    def _gap(self, up: Bound, down: Bound) -> Fraction | int:
-        """Upper side less lower side, in terms of z."""
-        return up.value - self.in_z(up.form)[1] + down.value - self.in_z(down.form)[1]
+            moved = [form for form in self.sides if any(j in self._gone for j, _ in form)]
+            waiting = [bound for form in moved for bound in self.sides.pop(form) if bound is not None]
 
     def _matched(self, up: Bound, down: Bound) -> tuple[Bound, Bound]:
         """The bounds as two of one form in x: forms that agree in z may differ by equations."""
+        # -up.form = part * down.form + rest, and rest is a combination of the equations.
+        part = Fraction(up.common, down.common)
         rest: Exactly = {}
         add(rest, up.form, -1)
-        add(rest, down.form, -1)
-        # -up.form = down.form + rest, and rest is a combination of the equations.
-        source: Exactly = dict(down.source)
+        add(rest, down.form, -part)
+        source: Exactly = {}
+        add(source, down.source, part)
         add(source, self._fill(rest))
         return up, Bound({i: -a for i, a in up.form.items()}, -up.value, source)
 
-    def tighten(self, bound: Bound) -> None:
-        """Take a bound into `sides`, if it is tighter than what stands there.
+    def _tighten(self, bound: Bound) -> Form | None:
+        """Take a bound into `sides`, if it is tighter than what stands there; the form, if the sides meet now.
 
         Raises:
             Conflict: if it leaves nothing.
         """
         found = self.reduced(bound)
         if found is None:
-            return
+            return None
         form, sign, bound = found
         sides = self.sides.setdefault(form, [None, None])
         side = 0 if sign > 0 else 1
-        old = sides[side]
-        if old is None or self._value(bound) < self._value(old):
-            sides[side] = bound
-            up, down = sides
-            if up is not None and down is not None and self._gap(up, down) < 0:
-                raise Conflict(self.leaf([(up, Fraction(1)), (down, Fraction(1))]))
-
-    def _value(self, bound: Bound) -> Fraction | int:
-        return bound.value - self.in_z(bound.form)[1]
+        old, other = sides[side], sides[1 - side]
+        if old is not None and old.level <= bound.level:
+            return None
+        sides[side] = bound
+        if other is None or other.level + bound.level > 0:
+            return None
+        if other.level + bound.level < 0:
+            raise Conflict(self.leaf([(other, 1), (bound, 1)]))
+        return form
 
     def point(self, z: Mapping[int, int]) -> tuple[int, ...]:
         """x at whole numbers z."""
@@ -364,10 +346,22 @@ class Lattice:
 
 def row_bounds(index: int, row: Row, vector: Vector, factor: Fraction) -> tuple[Bound | None, Bound | None]:
     """A row as two bounds from above, in coprime integers."""
-    up = None if row.upper is None else Bound(vector, row.upper * factor, {index: factor})
-    down = (
-        None
-        if row.lower is None
-        else Bound({i: -a for i, a in vector.items()}, -row.lower * factor, {index: -factor})
-    )
+    up, down = None, None
+    if row.upper is not None:
+        up = Bound(vector, _plain(row.upper * factor), {index: factor})
+    if row.lower is not None:
+        down = Bound({i: -a for i, a in vector.items()}, _plain(-row.lower * factor), {index: -factor})
     return up, down
+
+
+def _plain(value: Number) -> Number:
+    """An integer as such."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def _coprime(found: Vector) -> tuple[Form, int, int]:
+    """(coprime form with a positive first coefficient, the sign that it was multiplied by, what was taken out)."""
+    items = sorted(found.items())
+    common = math.gcd(*found.values())
+    sign = 1 if items and items[0][1] > 0 else -1
+    return tuple((j, sign * c // common) for j, c in items), sign, common

@@ -70,7 +70,7 @@ class Prepared:
         for variable, sides in enumerate(self.bounds):
             for side, values in ((0, self.simplex.upper), (1, self.simplex.lower)):
                 bound = sides[side]
-                values[variable] = None if bound is None else self.lattice.level(bound, side)
+                values[variable] = None if bound is None else bound.level * (1 - 2 * side)
         reason = self.simplex.check()
         if reason is not None:
             leaf = self.lattice.leaf([(self.bound_of(v, side), times) for v, side, times in reason])
@@ -85,9 +85,9 @@ class Prepared:
             levels.setdefault(a, {})[i] = 1
         if len(levels) <= MOST_LEVELS:
             for level in levels.values():
-                form, vector = self.lattice.primitive(level)
+                form = self.lattice.primitive(level)
                 if len(form) > 1:
-                    yield self._dense(form), vector
+                    yield self._dense(form), self.lattice.in_x(form)
 
     @property
     def size(self) -> int:
@@ -171,11 +171,11 @@ class Goal:
         """Prepare it; `more` is the index of the row objective >= something."""
         negated = {i: -a for i, a in objective.items()}
         before = len(lattice.rounds)
-        found = lattice.divided(Bound(negated, 0, {more: Fraction(-1)}))
+        found = lattice.divided(Bound(negated, 0, {more: -1}))
         rounds = lattice.rounds[:]
         del lattice.rounds[before:]
         if found is None:
-            return cls(None, 1, Bound(negated, 0, {more: Fraction(-1)}), rounds)
+            return cls(None, 1, Bound(negated, 0, {more: -1}), rounds)
         form, sign, bound = found
         return cls(form, -sign, bound, rounds)
 
@@ -244,7 +244,7 @@ class _Search:
             older = self.path.get((branch, side))
             sign = 1 - 2 * side
             self.path[branch, side] = Bound(
-                {i: sign * a for i, a in form.items()}, sign * (at + side), {CASE + depth: Fraction(sign)}
+                {i: sign * a for i, a in form.items()}, sign * (at + side), {CASE + depth: sign}, 1
             )
             cases[side] = self.node(depth + 1)
             values[branch] = kept
