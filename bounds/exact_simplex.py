@@ -49,7 +49,12 @@ class Simplex:
         other.free, other._scale = self.free, self._scale
         other.upper, other.lower = self.upper[:], self.lower[:]
         other._table = [row[:] for row in self._table]
-        other._basic, other._column, other._at, other._place = self._basic[:], self._column[:], self._at[:], self._place[:]
+        other._basic, other._column, other._at, other._place = (
+            self._basic[:],
+            self._column[:],
+            self._at[:],
+            self._place[:],
+        )
         return other
 
     def add(self, row: Sequence[int]) -> int:

@@ -20,7 +20,20 @@ from fractions import Fraction
 
 from bounds.table_program import Number, Row, TableProgram, Vector
 
-__all__ = ["CASE", "Leaf", "Multipliers", "Node", "Round", "Split", "combined", "flaw", "kinds", "numbered", "round_row", "row_names"]
+__all__ = [
+    "CASE",
+    "Leaf",
+    "Multipliers",
+    "Node",
+    "Round",
+    "Split",
+    "combined",
+    "flaw",
+    "kinds",
+    "numbered",
+    "round_row",
+    "row_names",
+]
 
 Multipliers = Mapping[int, Fraction]
 """By the index of the row: those of the program, then rounds and cases in the order of the path. A positive one takes
