@@ -49,12 +49,8 @@ class Simplex:
         other.free, other._scale = self.free, self._scale
         other.upper, other.lower = self.upper[:], self.lower[:]
         other._table = [row[:] for row in self._table]
-        other._basic, other._column, other._at, other._place = (
-            self._basic[:],
-            self._column[:],
-            self._at[:],
-            self._place[:],
-        )
+        other._basic, other._place = self._basic[:], self._place[:]
+        other._column, other._at = self._column[:], self._at[:]
         return other
 
     def add(self, row: Sequence[int]) -> int:

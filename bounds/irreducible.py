@@ -39,7 +39,7 @@ def irreducible(
         CountError: if the program has a table; or a smallest set is asked for among more than `MOST_FOR_SMALLEST`.
 
     >>> from bounds.table_program import Row
-    >>> rows = (Row("images", {0: 1, 1: 1}, 9, 9), Row("a", {0: 1}, 5, 5), Row("b", {1: 1}, 5, 5), Row("c", {1: 1}, 4, 8))
+    >>> rows = (Row("n", {0: 1, 1: 1}, 9, 9), Row("a", {0: 1}, 5, 5), Row("b", {1: 1}, 5, 5), Row("c", {1: 1}, 4, 8))
     >>> irreducible(TableProgram(("x", "y"), rows), ["a", "b", "c"], smallest=True)
     ('a', 'b')
     """
@@ -110,7 +110,7 @@ class _Sets:
             missing.append(frozenset(self.names) - frozenset(grown))
 
     def _hitting(self, missing: Sequence[frozenset[str]], below: int) -> tuple[str, ...] | None:
-        """A smallest set with fewer than `below` statements that meets every one of `missing`; None if there is none."""
+        """A smallest set of fewer than `below` statements that meets each of `missing`; None if there is none."""
         useful = self._ordered(set().union(*missing))
         for size in range(below):
             for candidate in combinations(useful, size):

@@ -20,7 +20,7 @@ from bounds.program import Constraints, Status
 from bounds.table_lattice import Conflict, Lattice
 from bounds.table_program import Number, Row, Table, TableProgram, Vector
 from bounds.table_proofs import CASE, Leaf, Node, Split, combined, numbered, round_row
-from bounds.table_search import DEEPEST, MOST_LEVELS, Stopped, Unbounded
+from bounds.table_search import DEEPEST, MOST_LEVELS, Stopped, Unbounded, limit_met
 
 __all__ = ["GRIDS", "Hinted"]
 
@@ -42,6 +42,7 @@ class Hinted:
     Attributes:
         program: the program.
         proof: that it has no table, where rounding alone shows that.
+        rows: the program's, then those that rounding makes.
     """
 
     def __init__(self, program: TableProgram) -> None:
@@ -53,13 +54,15 @@ class Hinted:
         except Conflict as conflict:
             self.proof = numbered(len(program.rows), self._lattice.rounds, conflict.leaf)
             return
-        self._rows: list[Labelled] = list(enumerate(program.rows))
-        known = dict(self._rows)
+        self.rows: list[Labelled] = list(enumerate(program.rows))
+        known = dict(self.rows)
         for index, step in enumerate(self._lattice.rounds):
-            known[-1 - index] = round_row(known, step)
-            self._rows.append((-1 - index, known[-1 - index]))
+            rounded = round_row(known, step)
+            assert rounded is not None
+            known[-1 - index] = rounded
+            self.rows.append((-1 - index, rounded))
         self._caps: dict[int, tuple[int, Number]] = {}
-        for label, row in self._rows:
+        for label, row in self.rows:
             if row.upper is not None and min(row.coefficients.values(), default=-1) >= 0:
                 for i, a in row.coefficients.items():
                     if a:
@@ -69,7 +72,7 @@ class Hinted:
         """As `bounds.table_search.Prepared.table`."""
         if self.proof is not None:
             return self.proof
-        answer = self._solve({}, self._rows, integral=True, node_limit=node_limit)
+        answer = self.solve({}, self.rows, integral=True, node_limit=node_limit)
         if answer.x is not None:
             table = _nearest(answer.x)
             if self.program.violated(table) is None:
@@ -82,14 +85,14 @@ class Hinted:
         """As `bounds.table_search.Prepared.greatest`."""
         if self.proof is not None:
             return self.proof
-        relaxed = self._solve(objective, self._rows)
+        relaxed = self.solve(objective, self.rows)
         if relaxed.status in (Status.UNBOUNDED, Status.INFEASIBLE_OR_UNBOUNDED) and isinstance(
             found := self.table(node_limit), tuple
         ):
             raise Unbounded
         table = None if relaxed.x is None else _nearest(relaxed.x)
         if table is None or self.program.violated(table) is not None or relaxed.value - _at(objective, table) > 0.5:
-            answer = self._solve(objective, self._rows, integral=True, node_limit=node_limit)
+            answer = self.solve(objective, self.rows, integral=True, node_limit=node_limit)
             table = None if answer.x is None else _nearest(answer.x)
             if table is None or self.program.violated(table) is not None:
                 found = self.table(node_limit)
@@ -100,13 +103,14 @@ class Hinted:
         beyond = Row("beyond", objective, _at(objective, table) + 1, None)
         try:
             root = _Tree(self, (more, beyond), node_limit).node(objective, [], 0)
-        except Stopped:
-            raise Stopped(table) from None
+        except Stopped as stopped:
+            raise Stopped(stopped.reason, table) from None
         return table, numbered(more + 1, self._lattice.rounds, root)
 
-    def _solve(
+    def solve(
         self, objective: Vector, rows: Sequence[Labelled], *, integral: bool = False, node_limit: int | None = None
     ) -> _Hint:
+        """What a solver says of these rows; nothing of it is believed."""
         size = len(self.program.variables)
         cost = np.zeros(size, dtype=np.int64 if all(abs(a) < 1 << 62 for a in objective.values()) else object)
         for i, a in objective.items():
@@ -187,9 +191,9 @@ class _Tree:
         """
         self.nodes += 1
         if self.nodes > self.limit or depth > DEEPEST:
-            raise Stopped(None)
-        rows = [*self.hinted._rows, *cases]
-        relaxed = self.hinted._solve(objective, rows)
+            raise Stopped(limit_met(self.limit))
+        rows = [*self.hinted.rows, *cases]
+        relaxed = self.hinted.solve(objective, rows)
         if relaxed.y is not None and self.beyond is not None:
             leaf = self.hinted.bounding(relaxed.y, rows, self.beyond)
             if leaf is not None:
@@ -198,7 +202,7 @@ class _Tree:
             leaf = self._empty(rows)
             if leaf is not None:
                 return leaf
-            raise Stopped(None)
+            raise Stopped("the solver calls a case empty, and its multipliers do not show it")
         form, value = self._branching(relaxed.x)
         at = math.floor(value)
         down, up = Row("case", form, None, at), Row("case", form, at + 1, None)
@@ -230,7 +234,7 @@ class _Tree:
                 return form, value
         i = int(np.abs(x - np.rint(x)).argmax())
         if abs(x[i] - round(x[i])) <= WHOLE:
-            raise Stopped(None)
+            raise Stopped("the solver's point is whole within its tolerance, and breaks a row")
         return {i: 1}, float(x[i])
 
 

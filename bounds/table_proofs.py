@@ -2,13 +2,13 @@
 
 A proof is a tree. On the way to a leaf, rows are added to those of the program:
 
-- a *round*: multipliers y of rows known so far give q x <= b with q = sum y a and b the sum of y times the side that its
-  sign picks; as x >= 0, f x <= b for every f <= q, and where f is integral f x <= floor(b) (Chvátal, Gomory);
+- a *round*: multipliers y of rows known so far give q x <= b with q = sum y a and b the sum of y times the side that
+  its sign picks; as x >= 0, f x <= b for every f <= q, and where f is integral f x <= floor(b) (Chvátal, Gomory);
 - a *split*: f x <= t in one case, f x >= t + 1 in the other, f and t integral.
 
-At a *leaf* multipliers give q >= 0 and b < 0, which no x >= 0 obeys (Farkas). Parity needs no rule of its own: half of
-2 k = 111 rounds to k <= 55 and to k >= 56. That nothing lies beyond an optimum is such a proof too, for the program with
-one more row that asks for more.
+At a *leaf* multipliers give q >= 0 and b < 0, which no x >= 0 obeys (Farkas). Parity needs no rule of its own: half
+of 2 k = 111 rounds to k <= 55 and to k >= 56. That nothing lies beyond an optimum is such a proof too, for the program
+with one more row that asks for more.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from bounds.table_lattice import Bound, Conflict, Form, Lattice
 from bounds.table_program import Number, Table, TableProgram, Vector
 from bounds.table_proofs import CASE, Leaf, Node, Round, Split, numbered
 
-__all__ = ["DEEPEST", "Prepared", "Stopped", "Unbounded"]
+__all__ = ["DEEPEST", "MOST_LEVELS", "Prepared", "Stopped", "Unbounded", "limit_met"]
 
 DEEPEST = 200
 """Most splits above a leaf; a checker takes no more."""
@@ -22,7 +22,21 @@ MOST_LEVELS = 4
 
 
 class Stopped(Exception):
-    """The limit on nodes or on depth was met."""
+    """Nothing was decided.
+
+    Attributes:
+        reason: why, in words.
+        table: the best table so far, None if there is none.
+    """
+
+    def __init__(self, reason: str, table: Table | None = None) -> None:
+        self.reason, self.table = reason, table
+        super().__init__(reason)
+
+
+def limit_met(nodes: int) -> str:
+    """The reason where a search ends early."""
+    return f"not decided within {nodes} nodes of {DEEPEST} splits in depth"
 
 
 class Unbounded(Exception):
@@ -125,7 +139,7 @@ class Prepared:
         one more row, objective >= that most + 1, at its end; or the proof that there is no table.
 
         Raises:
-            Stopped: if the limit on nodes is met; with the best table so far in its argument, if there is one.
+            Stopped: if the limit on nodes is met.
             Unbounded: if the relaxation is.
         """
         if self.proof is not None:
@@ -200,7 +214,7 @@ class _Search:
         """
         self.nodes += 1
         if self.nodes > self.limit or depth > DEEPEST:
-            raise Stopped(self.found)
+            raise Stopped(limit_met(self.limit), self.found)
         simplex, goal = self.simplex, self.goal
         while True:
             reason = simplex.check()

@@ -6,7 +6,6 @@ Every answer carries what shows it, and is checked before it is returned: a tabl
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -106,8 +105,8 @@ def feasible(program: TableProgram, *, node_limit: int | None = None) -> Table |
     """
     try:
         found = _prepared(program).table(_limit(node_limit))
-    except Stopped:
-        return Undecided(_stopped(node_limit))
+    except Stopped as stopped:
+        return Undecided(stopped.reason)
     return _table(program, found) if isinstance(found, tuple) else _infeasible(program, found)
 
 
@@ -137,9 +136,8 @@ def optimum(
     if isinstance(found, Infeasible):
         return found
     if isinstance(found, Stopped):
-        table = found.args[0]
-        value = None if table is None else sign * _at(vector, table) / factor
-        return Undecided(_stopped(node_limit), table, value)
+        table = None if found.table is None else _table(program, found.table)
+        return Undecided(found.reason, table, None if table is None else sign * _at(vector, table) / factor)
     table, proof = found
     most = _at(vector, table)
     return _end(program, sign * most / factor, table, proof, (Row("beyond", vector, most + 1, None),))
@@ -188,7 +186,7 @@ def ratio_optimum(
         vector, _ = whole(gain)
         found = _greatest(narrowed, vector, node_limit)
         if isinstance(found, Stopped):
-            return Undecided(_stopped(node_limit), table, sign * value)
+            return Undecided(found.reason, table, sign * value)
         if isinstance(found, Infeasible):
             raise SolverError("program", "ratio", "a table was found and then none", "report it, with the program")
         better, proof = found
@@ -205,10 +203,6 @@ def _limit(node_limit: int | None) -> int:
     return NODE_LIMIT if node_limit is None else node_limit
 
 
-def _stopped(node_limit: int | None) -> str:
-    return f"not decided within {_limit(node_limit)} nodes"
-
-
 class _Engine(Protocol):
     def table(self, node_limit: int) -> Table | Node: ...
 
@@ -220,7 +214,9 @@ def _prepared(program: TableProgram) -> _Engine:
     """Programs are told apart by identity, and several questions go to one."""
     if len(program.variables) * len(program.rows) <= SMALL:
         return Prepared(program)
-    return importlib.import_module("bounds.table_hinted").Hinted(program)
+    from bounds.table_hinted import Hinted  # it loads NumPy and asks a solver
+
+    return Hinted(program)
 
 
 def _greatest(
