@@ -1,8 +1,8 @@
 """The whole points of a program's equations, as x = x0 + Z z with z any whole numbers; and every row in terms of z.
 
 Equations are taken out one by one over the integers (with divisions as in Euclid's algorithm where no coefficient is
-1), so that what parity forbids is seen before any search. Rows are divided by what their coefficients have in common and
-their sides rounded; a row whose sides meet becomes an equation. Each bound that results remembers why it holds.
+1), so that what parity forbids is seen before any search. Rows are divided by what their coefficients have in common
+and their sides rounded; a row whose sides meet becomes an equation. Each bound that results remembers why it holds.
 """
 
 from __future__ import annotations
