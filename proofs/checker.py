@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import math
 import re
@@ -27,9 +28,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
-__all__ = ["Item", "Report", "Unreadable", "check", "main"]
+__all__ = ["Checked", "Item", "Report", "Unreadable", "check", "main"]
 
 LARGEST_FILE = 1 << 29
 LARGEST_COUNT = 10**7
@@ -37,6 +38,7 @@ LONGEST_INTEGER = 18
 LONGEST_RATIONAL = 4000
 DEEPEST_TREE = 200
 MOST_CELLS = 5_000_000
+REPORTS = "pairbounds report certificate"
 
 # --- what quantities mean ---------------------------------------------------------------------------------------------
 
@@ -1352,8 +1354,22 @@ def claimed(value: Any) -> str:
         return ""
 
 
-def check(data: bytes, records: Iterable[str] = ()) -> Report:
-    """Check a certificate.
+class Checked(Protocol):
+    """What was checked."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 if everything is certified, else 1."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in `--json`."""
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+
+
+def check(data: bytes, records: Iterable[str] = ()) -> Checked:
+    """Check a certificate; one of printed reports by `report_checker.py`, which lies beside this file.
 
     Args:
         data: the file.
@@ -1363,8 +1379,22 @@ def check(data: bytes, records: Iterable[str] = ()) -> Report:
         Unreadable: if the file is no certificate of this version.
     """
     texts = {hashlib.sha256(text.encode()).hexdigest(): text for text in records}
+    value = parse(data)
+    if type(value) is dict and value.get("format") == REPORTS:
+        if texts:
+            raise Unreadable("a certificate of printed reports speaks of no records")
+        if not __package__:
+            sys.modules.setdefault("checker", sys.modules[__name__])
+        beside = importlib.import_module(f"{__package__}.report_checker" if __package__ else "report_checker")
+        result: Checked = beside.check(data)
+        return result
+    return check_intervals(value, texts)
+
+
+def check_intervals(value: Any, texts: dict[str, str]) -> Report:
+    """Check a certificate of intervals; the texts of records by their hash."""
     try:
-        whole = At(parse(data), "").object("format", "version", "tool", "evaluations", "intervals", "audits")
+        whole = At(value, "").object("format", "version", "tool", "evaluations", "intervals", "audits")
         whole["format"].text("pairbounds certificate")
         whole["version"].integer(1, 1)
         whole["tool"].text()
