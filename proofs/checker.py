@@ -1384,7 +1384,9 @@ def check(data: bytes, records: Iterable[str] = ()) -> Checked:
         if texts:
             raise Unreadable("a certificate of printed reports speaks of no records")
         if not __package__:
+            # Run as a file: the one beside it shares this module, whatever its name.
             sys.modules.setdefault("checker", sys.modules[__name__])
+            sys.path.insert(0, str(Path(__file__).resolve().parent))
         beside = importlib.import_module(f"{__package__}.report_checker" if __package__ else "report_checker")
         result: Checked = beside.check(data)
         return result

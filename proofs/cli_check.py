@@ -59,6 +59,11 @@ def texts_of(certificate: Any, records: Sequence[Path], strata: str | None) -> I
     """
     from bounds.records import load_records
     from proofs.canonical import records_text
+    from proofs.checker import REPORTS
+
+    if isinstance(certificate, dict) and certificate.get("format") == REPORTS:
+        rule = "a certificate of printed reports speaks of no records"
+        raise PairboundsError("--records", str(records[0]), rule, "leave the option out")
 
     loaded, sides = load_records(list(records), strata=strata), {}
     named = set()

@@ -40,6 +40,7 @@ if TYPE_CHECKING or __package__:
         shown,
     )
 else:
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
     from checker import (
         BITS,
         DENOMINATORS,
