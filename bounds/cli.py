@@ -36,6 +36,7 @@ TOP_LEVEL = ("bounds", "proofs", "inference", "ranking")
 VERBS = {
     "audit": ("bounds.cli_audit", "audit"),
     "bands": ("bounds.cli_bands", "bands"),
+    "audit-report": ("bounds.cli_report", "audit_report"),
     "bounds": ("bounds.cli_bounds", "bounds"),
     "demo": ("bounds.cli_demo", "demo"),
     "persistence": ("bounds.cli_persistence", "persistence"),

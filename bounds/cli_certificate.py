@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,11 +18,19 @@ if TYPE_CHECKING:
     from bounds.evaluation import Evaluation
     from bounds.interval import Interval
     from bounds.knowledge import Knowledge
+    from bounds.report_answers import Answer
 
-__all__ = ["GROUP", "CertificateFile", "certificate_file", "certificate_option"]
+__all__ = [
+    "GROUP",
+    "CertificateFile",
+    "ReportCertificateFile",
+    "certificate_file",
+    "certificate_option",
+    "report_certificate_file",
+]
 
 GROUP = "pairbounds.certificates"
-"""Entry-point group whose `write` takes a path and gives a context with a `CertificateFile`."""
+"""Entry-point group: `write` and `write-report` take a path and give a context with a file to add to."""
 
 certificate_option = click.option(
     "--certificate",
@@ -53,14 +61,31 @@ def certificate_file(path: Path) -> Iterator[CertificateFile]:
     Raises:
         MissingExtraError: if no package that is installed writes certificates.
     """
-    with _writer()(path) as file:
+    with _writer("write")(path) as file:
         yield file
     if file.uncertified:
         note(f"--certificate: {len(file.uncertified)} not certified, the first as {file.uncertified[0]}")
 
 
-def _writer() -> Any:
-    for entry in metadata.entry_points(group=GROUP, name="write"):
+class ReportCertificateFile(Protocol):
+    """Takes answers about printed reports; the file appears when its block has ended well."""
+
+    def add(self, answer: Answer, node_limit: int | None) -> None:
+        """Add what was answered of one row."""
+
+
+def report_certificate_file(path: Path) -> AbstractContextManager[ReportCertificateFile]:
+    """A new certificate of printed reports at `path`.
+
+    Raises:
+        MissingExtraError: if no package that is installed writes certificates.
+    """
+    file: AbstractContextManager[ReportCertificateFile] = _writer("write-report")(path)
+    return file
+
+
+def _writer(name: str) -> Any:
+    for entry in metadata.entry_points(group=GROUP, name=name):
         try:
             return entry.load()
         except ModuleNotFoundError:

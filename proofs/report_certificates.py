@@ -15,7 +15,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from bounds.errors import SolverError
 from bounds.files import replacing
+from bounds.report import ReportRow
+from bounds.report_answers import Answer, ClaimVerdict, Range
+from bounds.report_sheet import Counted, Reference, Sheet
 from bounds.table_program import Table, TableProgram
 from bounds.table_proofs import Multipliers, Node, Split
 from bounds.table_solver import (
@@ -29,7 +33,6 @@ from bounds.table_solver import (
     ratio_optimum,
 )
 from proofs.class_program import rational
-from proofs.report_sheet import Counted, Reference, Sheet
 
 __all__ = ["ReportCertificate", "Written", "writing"]
 
@@ -145,6 +148,44 @@ class ReportCertificate:
         self.reports.append(Written(sheet, node_limit))
         return self.reports[-1]
 
+    def add(self, answer: Answer, node_limit: int | None = None) -> None:
+        """What `bounds.report_answers` says of one row, found anew and compared with it.
+
+        Raises:
+            SolverError: if something else is found.
+        """
+        row = answer.row
+        written = self.report(row.sheet, node_limit)
+        given = row.given if answer.conflict is None else answer.conflict.given
+        first = written.possible(given)
+        _same(written.answers[first]["kind"], str(answer.verdict))
+        for one in answer.ranges:
+            self._range(written, one)
+        for claim in answer.claims:
+            self._claim(written, row, claim, first)
+
+    def _range(self, written: Written, one: Range) -> None:
+        numbers = written.ends(one.given, one.ask.counted)
+        for side, value in (("lower", one.lower), ("upper", one.upper)):
+            if value is not None:
+                _same(written.value(numbers[side]), value)
+
+    def _claim(self, written: Written, row: ReportRow, claim: ClaimVerdict, first: int) -> None:
+        said = claim.claim.said
+        if claim.claim.number is not None:
+            if claim.verdict in ("possible", "impossible"):
+                number = written.possible((*row.given, claim.claim.number))
+                _same(written.answers[number]["kind"], str(claim.verdict))
+            return
+        printed = {"lower": said.lower, "upper": said.upper, "unit": said.unit, "rounding": said.rounding}
+        if claim.verdict == "infeasible":
+            written.verdict(said.counted, printed, str(claim.verdict), [first])
+            return
+        numbers = written.ends(row.given, said.counted)
+        if claim.verdict != "undecided":
+            because = [number for number in numbers.values() if written.answers[number]["kind"] != "undecided"]
+            written.verdict(said.counted, printed, str(claim.verdict), because)
+
     def to_dict(self) -> dict[str, Any]:
         """The whole file."""
         return {
@@ -153,6 +194,11 @@ class ReportCertificate:
             "tool": f"pairbounds {metadata.version('pairbounds')}",
             "reports": [{**written.sheet.to_dict(), "answers": written.answers} for written in self.reports],
         }
+
+
+def _same(found: object, shown: object) -> None:
+    if found != shown:
+        raise SolverError("certificate", str(found), f"was shown as {shown}", "report it, with the file")
 
 
 @contextmanager

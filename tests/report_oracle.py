@@ -12,7 +12,7 @@ from functools import lru_cache
 from small_tables import ways
 
 from bounds.printed import parse
-from proofs.report_sheet import Counted, Said
+from bounds.report_sheet import Counted, Said
 
 STATES = ("CC", "CW", "WC", "WS", "WD")
 

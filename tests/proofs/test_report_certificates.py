@@ -12,7 +12,7 @@ from report_oracle import count, every, ratio, said, tables, true
 
 from proofs import checker
 from proofs.report_certificates import ReportCertificate, writing
-from proofs.report_sheet import Counted, Sheet
+from bounds.report_sheet import Counted, Sheet
 
 NAMES = ("clean-correct", "perturbed-correct", "retained-correct", "flips", "lost", "persistent-wrong", "clean-wrong")
 BELOW = ("images", "clean-correct", "perturbed-correct", "retained-correct")

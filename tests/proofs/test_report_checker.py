@@ -18,7 +18,7 @@ from bounds.errors import ClaimError
 from bounds.printed import parse
 from proofs import checker, report_checker
 from proofs.report_certificates import ReportCertificate
-from proofs.report_sheet import Counted, Sheet
+from bounds.report_sheet import Counted, Sheet
 
 # --- certificates ---------------------------------------------------------------------------------------------------
 

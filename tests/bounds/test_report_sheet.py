@@ -11,7 +11,7 @@ import pytest
 from bounds.errors import ClaimError
 from proofs import report_checker
 from proofs.checker import At
-from proofs.report_sheet import COUNTS, Counted, Said, Sheet
+from bounds.report_sheet import COUNTS, Counted, Said, Sheet
 
 BOTH = Sheet("x", (("cat", 5), ("dog", 4)), True, ())
 PLAIN = Sheet("x", ((None, 5),), False, ())
