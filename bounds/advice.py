@@ -1,0 +1,307 @@
+"""What should a paper print? How much each further statistic would narrow the interval of a quantity.
+
+The two sides of an evaluation are known; a *statistic* is a count over its pairs, in all or of each class, that an
+author could add. Its true value comes from the pairing. What a set of statistics leaves open is a program over counts
+of pairs (`bounds.count_programs`) whose every point is a correspondence, so that its exact ends are sharp.
+
+Claims: correct_correct_suffices (C2), compact_program (C10), transition_counts (C13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from bounds.count_programs import CountProgram, by_block, by_label, tells_persistent, true_counts
+from bounds.errors import QuantityError, RecordError
+from bounds.evaluation import Evaluation
+from bounds.exact import exact_text
+from bounds.knowledge import Level
+from bounds.program import Ints
+from bounds.quantities import DENOMINATORS, Cells, Quantity, cells, quantity
+from bounds.solve import bound
+from bounds.table_program import Row
+from bounds.table_solver import End, Undecided, Undefined, optimum, ratio_optimum
+
+__all__ = ["COUNTS", "Advice", "Ends", "Statistic", "Step", "advise", "printable_counts"]
+
+COUNTS: dict[str, Cells] = {
+    "retained-correct": cells("CC"),
+    "persistent-wrong": cells("WS"),
+    "retained-correct-accepted": cells("CC", 1),
+    "retained-correct-accepted-perturbed": cells("CC", None, 1),
+}
+"""What an author could count: pairs correct on both sides; wrong twice with the same prediction; of those correct on both
+sides the ones accepted on the clean side, and on the perturbed side."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Statistic:
+    """A count that could be printed.
+
+    Attributes:
+        name: in `COUNTS`.
+        per_class: of each class, rather than in all.
+    """
+
+    name: str
+    per_class: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} per class" if self.per_class else f"{self.name} in all"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """An interval.
+
+    Attributes:
+        lower, upper: exact; None where no correspondence gives the quantity a denominator.
+        sharp: whether both are attained; else a limit was met, and the interval is that of fewer statistics.
+    """
+
+    lower: Fraction | None
+    upper: Fraction | None
+    sharp: bool = True
+
+    @property
+    def width(self) -> Fraction:
+        """Upper less lower end; 0 where undefined."""
+        return Fraction(0) if self.lower is None or self.upper is None else self.upper - self.lower
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in `--json`."""
+        return {
+            "lower": None if self.lower is None else float(self.lower),
+            "upper": None if self.upper is None else float(self.upper),
+            "lower_exact": exact_text(self.lower),
+            "upper_exact": exact_text(self.upper),
+            "width": float(self.width),
+            "sharp": self.sharp,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statistic and the interval once it is known, beside those before it."""
+
+    statistic: Statistic
+    ends: Ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Advice:
+    """What further statistics would do for one quantity.
+
+    Attributes:
+        quantity, denominator: names.
+        evaluation: whose.
+        start: the interval from the two sides alone.
+        alone: each statistic by itself, the narrowest interval first.
+        steps: the best one first, then the best beside it, and so on until none narrows the interval.
+        enough: a smallest set of statistics whose interval is as narrow as asked, or as it can be; and that interval.
+    """
+
+    quantity: str
+    denominator: str
+    evaluation: Evaluation
+    start: Ends
+    alone: tuple[Step, ...]
+    steps: tuple[Step, ...]
+    enough: tuple[tuple[Statistic, ...], Ends] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `pairbounds advise --json` prints."""
+        at = self.evaluation
+        told: dict[str, Any] = {
+            "quantity": self.quantity,
+            "denominator": self.denominator,
+            "model": at.model,
+            "clean": at.clean_condition,
+            "perturbed": at.perturbed_condition,
+            "threshold": None if at.threshold is None else at.threshold.text,
+            "start": self.start.to_dict(),
+        }
+        for name, steps in (("alone", self.alone), ("steps", self.steps)):
+            told[name] = [_told(step.statistic) | step.ends.to_dict() for step in steps]
+        if self.enough is not None:
+            chosen, ends = self.enough
+            told["enough"] = {"statistics": list(map(_told, chosen)), **ends.to_dict()}
+        return told
+
+
+def _told(statistic: Statistic) -> dict[str, Any]:
+    return {"statistic": statistic.name, "per_class": statistic.per_class}
+
+
+def advise(
+    evaluation: Evaluation,
+    name: str | Quantity,
+    *,
+    denominator: str | None = None,
+    statistics: Iterable[Statistic] | None = None,
+    width: Fraction | None = None,
+    node_limit: int | None = None,
+) -> Advice:
+    """How much further statistics narrow the interval of a quantity.
+
+    Args:
+        evaluation: paired records, with acceptance where the quantity needs it. Rates are averaged `micro`.
+        name: the quantity.
+        denominator: the quantity's default where None.
+        statistics: those that could be printed; by default all counts that the records have, in all and per class.
+        width: how narrow `Advice.enough` shall be; where None, or out of reach, as narrow as it can be.
+        node_limit: as in `bounds.table_solver.optimum`.
+
+    Raises:
+        QuantityError: if the records are not paired, or a statistic does not go with the quantity.
+
+    >>> from bounds import load_records
+    >>> from bounds.demo import RECORDS, example
+    >>> with example(RECORDS) as path:
+    ...     fog = load_records(path).evaluation(perturbed="fog/3").at_threshold("0.8")
+    >>> for step in advise(fog, "lost-acceptance", statistics=[Statistic("retained-correct", True)]).steps:
+    ...     print(step.statistic, step.ends.lower, step.ends.upper)
+    retained-correct per class 4/149 44/149
+    """
+    asked = quantity(name)
+    below = asked.denominator(denominator)
+    if not evaluation.paired:
+        raise QuantityError("records", "unpaired", "the true counts come from the pairing", "give images by their ids")
+    offered = _offered(evaluation, asked) if statistics is None else list(dict.fromkeys(statistics))
+    for statistic in offered:
+        if statistic not in _offered(evaluation, asked):
+            rule = f"is no count that these records give for {asked.name}"
+            way_out = f"choose among {', '.join(map(str, _offered(evaluation, asked)))}"
+            raise QuantityError("statistic", str(statistic), rule, way_out)
+    intervals = _Intervals(evaluation, asked, below, node_limit)
+    start = intervals.given(())
+    alone = sorted((Step(one, intervals.given((one,))) for one in offered), key=lambda step: step.ends.width)
+    steps: list[Step] = []
+    left = list(offered)
+    while left and (steps[-1].ends if steps else start).width:
+        known = tuple(step.statistic for step in steps)
+        best = min((Step(one, intervals.given((*known, one))) for one in left), key=lambda step: step.ends.width)
+        if best.ends.width >= (steps[-1].ends if steps else start).width:
+            break
+        steps.append(best)
+        left.remove(best.statistic)
+    return Advice(
+        asked.name, below, evaluation, start, tuple(alone), tuple(steps), _enough(intervals, offered, steps, width)
+    )
+
+
+def _offered(evaluation: Evaluation, asked: Quantity) -> list[Statistic]:
+    """The statistics that the records have, those in all before those per class."""
+    seen = evaluation.clean.accepted is not None and evaluation.perturbed.accepted is not None
+    names = [name for name, counted in COUNTS.items() if seen or (counted == counted[:, :1, :1]).all()]
+    if asked.probability:
+        # Of pairs of probabilities only the retained-correct counts say something (C2).
+        names = ["retained-correct"]
+    several = len(evaluation.classes) > 1
+    return [Statistic(name, per_class) for per_class in (False, True)[: 1 + several] for name in names]
+
+
+def _enough(
+    intervals: _Intervals, offered: Sequence[Statistic], steps: Sequence[Step], width: Fraction | None
+) -> tuple[tuple[Statistic, ...], Ends]:
+    """The first smallest set whose interval is narrow enough; counts in all stand before those per class."""
+    every = tuple(one for one in offered if one.per_class or Statistic(one.name, True) not in offered)
+    narrowest = intervals.given(every).width
+    goal = narrowest if width is None else max(narrowest, width)
+    most = len(steps) if steps and steps[-1].ends.width <= goal else len(every)
+    for size in range(most + 1):
+        for chosen in combinations(offered, size):
+            if len({one.name for one in chosen}) == size and (ends := intervals.given(chosen)).width <= goal:
+                return chosen, ends
+    return every, intervals.given(every)
+
+
+def printable_counts(evaluation: Evaluation, statistics: Iterable[Statistic]) -> list[dict[str, Any]]:
+    """The table that an author could print: the true counts, a row a class and statistic (class None for all)."""
+    counts = true_counts(evaluation)
+    rows: list[dict[str, Any]] = []
+    for statistic in statistics:
+        values = (counts * COUNTS[statistic.name]).sum(axis=(1, 2, 3))
+        if not statistic.per_class:
+            rows.append({"class": None, "statistic": statistic.name, "count": int(values.sum())})
+            continue
+        rows += [
+            {"class": name, "statistic": statistic.name, "count": count}
+            for name, count in zip(evaluation.classes, values.tolist(), strict=True)
+        ]
+    return rows
+
+
+@dataclass
+class _Intervals:
+    """The interval of a quantity for every set of statistics, each found once."""
+
+    evaluation: Evaluation
+    asked: Quantity
+    below: str
+    node_limit: int | None
+    known: dict[frozenset[Statistic], Ends] = field(default_factory=dict)
+
+    def given(self, statistics: Sequence[Statistic]) -> Ends:
+        """The interval; one in all is dropped beside the same per class."""
+        chosen = frozenset(one for one in statistics if one.per_class or Statistic(one.name, True) not in statistics)
+        if chosen not in self.known:
+            self.known[chosen] = self._of_probability(chosen) if self.asked.probability else self._found(chosen)
+        return self.known[chosen]
+
+    def _of_probability(self, chosen: frozenset[Statistic]) -> Ends:
+        level = Level.MARGINALS
+        for one in chosen:
+            level = Level.CLASSWISE if one.per_class else Level.TOTAL
+        interval = bound(self.evaluation, self.asked, level, denominator=self.below)
+        if interval.lower is None or interval.upper is None:
+            return Ends(None, None)
+        return Ends(Fraction(interval.lower), Fraction(interval.upper), interval.sharp)
+
+    def _found(self, chosen: frozenset[Statistic]) -> Ends:
+        weights = [self.asked.cells] + ([DENOMINATORS[self.below]] if self.below != "none" else [])
+        counted = [COUNTS[one.name] for one in chosen]
+        pairs = self._labels if any(map(tells_persistent, (*weights, *counted))) else self._blocks
+        program = pairs.program.with_rows(row for one in sorted(chosen) for row in self._rows(pairs, one))
+        forms = list(map(pairs.form, weights))
+        ends: list[Fraction | None] = []
+        for sense in ("min", "max"):
+            if self.below == "none":
+                found: Any = optimum(program, forms[0], sense, node_limit=self.node_limit)
+            else:
+                found = ratio_optimum(program, forms[0], forms[1], sense, node_limit=self.node_limit)
+            if isinstance(found, Undefined):
+                return Ends(None, None)
+            if isinstance(found, Undecided):
+                coarser = [self.given(tuple(chosen - {one})) for one in sorted(chosen)]
+                if not coarser:
+                    raise QuantityError("interval", None, found.reason, "give a larger --node-limit")
+                narrow = min(coarser, key=lambda interval: interval.width)
+                return Ends(narrow.lower, narrow.upper, sharp=False)
+            assert isinstance(found, End)
+            ends.append(found.value)
+        return Ends(ends[0], ends[1])
+
+    def _rows(self, pairs: CountProgram, statistic: Statistic) -> list[Row]:
+        counted = COUNTS[statistic.name]
+        values = (self._truth * counted).sum(axis=(1, 2, 3)).tolist()
+        if not statistic.per_class:
+            return [Row(str(statistic), pairs.form(counted), sum(values), sum(values))]
+        return [Row(f"{statistic} {c}", pairs.form(counted, c), value, value) for c, value in enumerate(values)]
+
+    @cached_property
+    def _truth(self) -> Ints:
+        return true_counts(self.evaluation)
+
+    @cached_property
+    def _blocks(self) -> CountProgram:
+        return by_block(self.evaluation)
+
+    @cached_property
+    def _labels(self) -> CountProgram:
+        return by_label(self.evaluation)
