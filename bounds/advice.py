@@ -9,34 +9,45 @@ Claims: correct_correct_suffices (C2), compact_program (C10), transition_counts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 from bounds.count_programs import CountProgram, by_block, by_label, tells_persistent, true_counts
-from bounds.errors import QuantityError, RecordError
+from bounds.errors import QuantityError
 from bounds.evaluation import Evaluation
 from bounds.exact import exact_text
+from bounds.interval import Interval
 from bounds.knowledge import Level
 from bounds.program import Ints
-from bounds.quantities import DENOMINATORS, Cells, Quantity, cells, quantity
+from bounds.quantities import DENOMINATORS, QUANTITIES, Cells, Quantity, cells, quantity
 from bounds.solve import bound
 from bounds.table_program import Row
 from bounds.table_solver import End, Undecided, Undefined, optimum, ratio_optimum
 
-__all__ = ["COUNTS", "Advice", "Ends", "Statistic", "Step", "advise", "printable_counts"]
+__all__ = ["COUNTS", "USUAL", "Advice", "Ends", "Statistic", "Step", "advise", "printable_counts"]
 
-COUNTS: dict[str, Cells] = {
-    "retained-correct": cells("CC"),
-    "persistent-wrong": cells("WS"),
-    "retained-correct-accepted": cells("CC", 1),
-    "retained-correct-accepted-perturbed": cells("CC", None, 1),
-}
-"""What an author could count: pairs correct on both sides; wrong twice with the same prediction; of those correct on both
-sides the ones accepted on the clean side, and on the perturbed side."""
+USUAL = (
+    "retained-correct",
+    "persistent-wrong",
+    "retained-correct-accepted",
+    "retained-correct-accepted-perturbed",
+)
+"""The counts looked at where none is named."""
+
+COUNTS: Mapping[str, Cells] = MappingProxyType(
+    {
+        **{name: quantity.cells for name, quantity in QUANTITIES.items() if not quantity.probability},
+        "retained-correct-accepted": DENOMINATORS["retained-correct-accepted"],
+        "retained-correct-accepted-perturbed": cells("CC", None, 1),
+    }
+)
+"""What an author could count: the named counts; and, of the images correct on both sides, those accepted on the clean
+or on the perturbed side."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,6 +79,13 @@ class Ends:
     upper: Fraction | None
     sharp: bool = True
 
+    @classmethod
+    def of(cls, interval: Interval) -> Ends:
+        """Those of an interval in exact arithmetic."""
+        if interval.undefined is not None:
+            return cls(None, None)
+        return cls(interval.low.value, interval.high.value, interval.sharp)
+
     @property
     def width(self) -> Fraction:
         """Upper less lower end; 0 where undefined."""
@@ -98,40 +116,30 @@ class Advice:
     """What further statistics would do for one quantity.
 
     Attributes:
-        quantity, denominator: names.
-        evaluation: whose.
-        start: the interval from the two sides alone.
+        marginals: the interval from the two sides alone.
         alone: each statistic by itself, the narrowest interval first.
         steps: the best one first, then the best beside it, and so on until none narrows the interval.
         enough: a smallest set of statistics whose interval is as narrow as asked, or as it can be; and that interval.
     """
 
-    quantity: str
-    denominator: str
-    evaluation: Evaluation
-    start: Ends
+    marginals: Interval
     alone: tuple[Step, ...]
     steps: tuple[Step, ...]
-    enough: tuple[tuple[Statistic, ...], Ends] | None = None
+    enough: tuple[tuple[Statistic, ...], Ends]
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `pairbounds advise --json` prints."""
-        at = self.evaluation
-        told: dict[str, Any] = {
-            "quantity": self.quantity,
-            "denominator": self.denominator,
-            "model": at.model,
-            "clean": at.clean_condition,
-            "perturbed": at.perturbed_condition,
-            "threshold": None if at.threshold is None else at.threshold.text,
-            "start": self.start.to_dict(),
+        told = self.marginals.to_dict()
+        scope = ("quantity", "model", "clean", "perturbed", "threshold", "coverage", "average", "denominator", "unit")
+        chosen, ends = self.enough
+        return {key: told[key] for key in scope if key in told} | {
+            "marginals": Ends.of(self.marginals).to_dict(),
+            "alone": [_told(step.statistic) | step.ends.to_dict() for step in self.alone],
+            "steps": [_told(step.statistic) | step.ends.to_dict() for step in self.steps],
+            "enough": {"statistics": list(map(_told, chosen)), **ends.to_dict()},
+            "paired": told["paired"],
+            "paired_exact": told["paired_exact"],
         }
-        for name, steps in (("alone", self.alone), ("steps", self.steps)):
-            told[name] = [_told(step.statistic) | step.ends.to_dict() for step in steps]
-        if self.enough is not None:
-            chosen, ends = self.enough
-            told["enough"] = {"statistics": list(map(_told, chosen)), **ends.to_dict()}
-        return told
 
 
 def _told(statistic: Statistic) -> dict[str, Any]:
@@ -143,7 +151,7 @@ def advise(
     name: str | Quantity,
     *,
     denominator: str | None = None,
-    statistics: Iterable[Statistic] | None = None,
+    statistics: Iterable[str] | None = None,
     width: Fraction | None = None,
     node_limit: int | None = None,
 ) -> Advice:
@@ -153,18 +161,20 @@ def advise(
         evaluation: paired records, with acceptance where the quantity needs it. Rates are averaged `micro`.
         name: the quantity.
         denominator: the quantity's default where None.
-        statistics: those that could be printed; by default all counts that the records have, in all and per class.
+        statistics: names in `COUNTS` of what could be printed, in all or per class; where None `USUAL` but for the
+            quantity itself.
         width: how narrow `Advice.enough` shall be; where None, or out of reach, as narrow as it can be.
         node_limit: as in `bounds.table_solver.optimum`.
 
     Raises:
-        QuantityError: if the records are not paired, or a statistic does not go with the quantity.
+        QuantityError: if the records are not paired, or a statistic cannot be used.
+        RecordError: if the quantity needs what the records have not.
 
     >>> from bounds import load_records
     >>> from bounds.demo import RECORDS, example
     >>> with example(RECORDS) as path:
     ...     fog = load_records(path).evaluation(perturbed="fog/3").at_threshold("0.8")
-    >>> for step in advise(fog, "lost-acceptance", statistics=[Statistic("retained-correct", True)]).steps:
+    >>> for step in advise(fog, "lost-acceptance", statistics=["retained-correct"]).steps:
     ...     print(step.statistic, step.ends.lower, step.ends.upper)
     retained-correct per class 4/149 44/149
     """
@@ -172,12 +182,8 @@ def advise(
     below = asked.denominator(denominator)
     if not evaluation.paired:
         raise QuantityError("records", "unpaired", "the true counts come from the pairing", "give images by their ids")
-    offered = _offered(evaluation, asked) if statistics is None else list(dict.fromkeys(statistics))
-    for statistic in offered:
-        if statistic not in _offered(evaluation, asked):
-            rule = f"is no count that these records give for {asked.name}"
-            way_out = f"choose among {', '.join(map(str, _offered(evaluation, asked)))}"
-            raise QuantityError("statistic", str(statistic), rule, way_out)
+    usual = [name for name in USUAL if name != asked.name]
+    offered = _offered(evaluation, asked, usual if statistics is None else statistics, named=statistics is not None)
     intervals = _Intervals(evaluation, asked, below, node_limit)
     start = intervals.given(())
     alone = sorted((Step(one, intervals.given((one,))) for one in offered), key=lambda step: step.ends.width)
@@ -190,20 +196,34 @@ def advise(
             break
         steps.append(best)
         left.remove(best.statistic)
-    return Advice(
-        asked.name, below, evaluation, start, tuple(alone), tuple(steps), _enough(intervals, offered, steps, width)
-    )
+    enough = _enough(intervals, offered, steps, width)
+    return Advice(intervals.marginals, tuple(alone), tuple(steps), enough)
 
 
-def _offered(evaluation: Evaluation, asked: Quantity) -> list[Statistic]:
-    """The statistics that the records have, those in all before those per class."""
+def _offered(evaluation: Evaluation, asked: Quantity, names: Iterable[str], named: bool) -> list[Statistic]:
+    """The statistics of these counts that the records have, those in all before those per class.
+
+    Raises:
+        QuantityError: if a count that was named cannot be used.
+    """
     seen = evaluation.clean.accepted is not None and evaluation.perturbed.accepted is not None
-    names = [name for name, counted in COUNTS.items() if seen or (counted == counted[:, :1, :1]).all()]
-    if asked.probability:
-        # Of pairs of probabilities only the retained-correct counts say something (C2).
-        names = ["retained-correct"]
+    kept = []
+    for name in dict.fromkeys(names):
+        if name not in COUNTS:
+            raise QuantityError("statistic", name, "no such count", f"choose among {', '.join(COUNTS)}")
+        counted = COUNTS[name]
+        if not seen and (counted != counted[:, :1, :1]).any():
+            rule, way_out = "depends on acceptance", "give --threshold, or a column 'accepted'"
+        elif asked.probability and name != "retained-correct":
+            # Of sums of probabilities only the levels of knowledge are bounded.
+            rule, way_out = f"cannot be put beside {asked.name}", "choose retained-correct"
+        else:
+            kept.append(name)
+            continue
+        if named:
+            raise QuantityError("statistic", name, rule, way_out)
     several = len(evaluation.classes) > 1
-    return [Statistic(name, per_class) for per_class in (False, True)[: 1 + several] for name in names]
+    return [Statistic(name, per_class) for per_class in (False, True)[: 1 + several] for name in kept]
 
 
 def _enough(
@@ -237,6 +257,15 @@ def printable_counts(evaluation: Evaluation, statistics: Iterable[Statistic]) ->
     return rows
 
 
+_LEVELS = {
+    (): Level.MARGINALS,
+    (Statistic("retained-correct"),): Level.TOTAL,
+    (Statistic("retained-correct", True),): Level.CLASSWISE,
+    (Statistic("persistent-wrong", True), Statistic("retained-correct", True)): Level.FIVE_STATE,
+}
+"""Sets of statistics that are levels of knowledge, in sorted order."""
+
+
 @dataclass
 class _Intervals:
     """The interval of a quantity for every set of statistics, each found once."""
@@ -248,20 +277,20 @@ class _Intervals:
     known: dict[frozenset[Statistic], Ends] = field(default_factory=dict)
 
     def given(self, statistics: Sequence[Statistic]) -> Ends:
-        """The interval; one in all is dropped beside the same per class."""
+        """The interval, of a level of knowledge where they are one; a count in all is dropped beside it per class."""
         chosen = frozenset(one for one in statistics if one.per_class or Statistic(one.name, True) not in statistics)
         if chosen not in self.known:
-            self.known[chosen] = self._of_probability(chosen) if self.asked.probability else self._found(chosen)
+            level = _LEVELS.get(tuple(sorted(chosen)))
+            self.known[chosen] = self._found(chosen) if level is None else Ends.of(self._bound(level))
         return self.known[chosen]
 
-    def _of_probability(self, chosen: frozenset[Statistic]) -> Ends:
-        level = Level.MARGINALS
-        for one in chosen:
-            level = Level.CLASSWISE if one.per_class else Level.TOTAL
-        interval = bound(self.evaluation, self.asked, level, denominator=self.below)
-        if interval.lower is None or interval.upper is None:
-            return Ends(None, None)
-        return Ends(Fraction(interval.lower), Fraction(interval.upper), interval.sharp)
+    @cached_property
+    def marginals(self) -> Interval:
+        """From the two sides alone."""
+        return self._bound(Level.MARGINALS)
+
+    def _bound(self, level: Level) -> Interval:
+        return bound(self.evaluation, self.asked, level, denominator=self.below, node_limit=self.node_limit)
 
     def _found(self, chosen: frozenset[Statistic]) -> Ends:
         weights = [self.asked.cells] + ([DENOMINATORS[self.below]] if self.below != "none" else [])
@@ -279,8 +308,6 @@ class _Intervals:
                 return Ends(None, None)
             if isinstance(found, Undecided):
                 coarser = [self.given(tuple(chosen - {one})) for one in sorted(chosen)]
-                if not coarser:
-                    raise QuantityError("interval", None, found.reason, "give a larger --node-limit")
                 narrow = min(coarser, key=lambda interval: interval.width)
                 return Ends(narrow.lower, narrow.upper, sharp=False)
             assert isinstance(found, End)
