@@ -20,16 +20,16 @@ from typing import Any
 from bounds.count_programs import CountProgram, by_block, by_label, tells_persistent, true_counts
 from bounds.errors import QuantityError
 from bounds.evaluation import Evaluation
-from bounds.exact import exact_text
 from bounds.interval import Interval
 from bounds.knowledge import Level
 from bounds.program import Ints
 from bounds.quantities import DENOMINATORS, QUANTITIES, Cells, Quantity, cells, quantity
 from bounds.solve import bound
+from bounds.table_intervals import Ends, interval
 from bounds.table_program import Row
-from bounds.table_solver import End, Undecided, Undefined, optimum, ratio_optimum
+from bounds.table_solver import Undecided
 
-__all__ = ["COUNTS", "USUAL", "Advice", "Ends", "Statistic", "Step", "advise", "printable_counts"]
+__all__ = ["COUNTS", "USUAL", "Advice", "Statistic", "Step", "advise", "printable_counts"]
 
 USUAL = (
     "retained-correct",
@@ -67,43 +67,6 @@ class Statistic:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """An interval.
-
-    Attributes:
-        lower, upper: exact; None where no correspondence gives the quantity a denominator.
-        sharp: whether both are attained; else a limit was met, and the interval is that of fewer statistics.
-    """
-
-    lower: Fraction | None
-    upper: Fraction | None
-    sharp: bool = True
-
-    @classmethod
-    def of(cls, interval: Interval) -> Ends:
-        """Those of an interval in exact arithmetic."""
-        if interval.undefined is not None:
-            return cls(None, None)
-        return cls(interval.low.value, interval.high.value, interval.sharp)
-
-    @property
-    def width(self) -> Fraction:
-        """Upper less lower end; 0 where undefined."""
-        return Fraction(0) if self.lower is None or self.upper is None else self.upper - self.lower
-
-    def to_dict(self) -> dict[str, Any]:
-        """As in `--json`."""
-        return {
-            "lower": None if self.lower is None else float(self.lower),
-            "upper": None if self.upper is None else float(self.upper),
-            "lower_exact": exact_text(self.lower),
-            "upper_exact": exact_text(self.upper),
-            "width": float(self.width),
-            "sharp": self.sharp,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """A statistic and the interval once it is known, beside those before it."""
 
@@ -133,13 +96,20 @@ class Advice:
         scope = ("quantity", "model", "clean", "perturbed", "threshold", "coverage", "average", "denominator", "unit")
         chosen, ends = self.enough
         return {key: told[key] for key in scope if key in told} | {
-            "marginals": Ends.of(self.marginals).to_dict(),
+            "marginals": ends_of(self.marginals).to_dict(),
             "alone": [_told(step.statistic) | step.ends.to_dict() for step in self.alone],
             "steps": [_told(step.statistic) | step.ends.to_dict() for step in self.steps],
             "enough": {"statistics": list(map(_told, chosen)), **ends.to_dict()},
             "paired": told["paired"],
             "paired_exact": told["paired_exact"],
         }
+
+
+def ends_of(found: Interval) -> Ends:
+    """The ends of an interval in exact arithmetic."""
+    if found.undefined is not None:
+        return Ends(None, None)
+    return Ends(found.low.value, found.high.value, found.sharp)
 
 
 def _told(statistic: Statistic) -> dict[str, Any]:
@@ -281,7 +251,7 @@ class _Intervals:
         chosen = frozenset(one for one in statistics if one.per_class or Statistic(one.name, True) not in statistics)
         if chosen not in self.known:
             level = _LEVELS.get(tuple(sorted(chosen)))
-            self.known[chosen] = self._found(chosen) if level is None else Ends.of(self._bound(level))
+            self.known[chosen] = self._found(chosen) if level is None else ends_of(self._bound(level))
         return self.known[chosen]
 
     @cached_property
@@ -293,26 +263,18 @@ class _Intervals:
         return bound(self.evaluation, self.asked, level, denominator=self.below, node_limit=self.node_limit)
 
     def _found(self, chosen: frozenset[Statistic]) -> Ends:
-        weights = [self.asked.cells] + ([DENOMINATORS[self.below]] if self.below != "none" else [])
-        counted = [COUNTS[one.name] for one in chosen]
-        pairs = self._labels if any(map(tells_persistent, (*weights, *counted))) else self._blocks
+        top, below = self.asked.cells, None if self.below == "none" else DENOMINATORS[self.below]
+        weights = [top, *([] if below is None else [below]), *(COUNTS[one.name] for one in chosen)]
+        pairs = self._labels if any(map(tells_persistent, weights)) else self._blocks
         program = pairs.program.with_rows(row for one in sorted(chosen) for row in self._rows(pairs, one))
-        forms = list(map(pairs.form, weights))
-        ends: list[Fraction | None] = []
-        for sense in ("min", "max"):
-            if self.below == "none":
-                found: Any = optimum(program, forms[0], sense, node_limit=self.node_limit)
-            else:
-                found = ratio_optimum(program, forms[0], forms[1], sense, node_limit=self.node_limit)
-            if isinstance(found, Undefined):
-                return Ends(None, None)
-            if isinstance(found, Undecided):
-                coarser = [self.given(tuple(chosen - {one})) for one in sorted(chosen)]
-                narrow = min(coarser, key=lambda interval: interval.width)
-                return Ends(narrow.lower, narrow.upper, sharp=False)
-            assert isinstance(found, End)
-            ends.append(found.value)
-        return Ends(ends[0], ends[1])
+        under = None if below is None else pairs.form(below)
+        found = interval(program, pairs.form(top), under, node_limit=self.node_limit)
+        if isinstance(found, Undecided):
+            coarser = [self.given(tuple(chosen - {one})) for one in sorted(chosen)]
+            narrow = min(coarser, key=lambda ends: ends.width)
+            return Ends(narrow.lower, narrow.upper, sharp=False)
+        assert isinstance(found, Ends)
+        return found
 
     def _rows(self, pairs: CountProgram, statistic: Statistic) -> list[Row]:
         counted = COUNTS[statistic.name]

@@ -17,7 +17,8 @@ from bounds.errors import PairboundsError
 from bounds.files import check_apart, check_output
 
 if TYPE_CHECKING:
-    from bounds.advice import Advice, Ends
+    from bounds.advice import Advice
+    from bounds.table_intervals import Ends
 
 __all__ = ["advice_text", "advise"]
 

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import evaluation, evaluations
 
-from bounds.advice import COUNTS, USUAL, Ends, Statistic, _Intervals, advise, printable_counts
+from bounds.advice import COUNTS, USUAL, Statistic, _Intervals, advise, printable_counts
 from bounds.count_programs import by_block, by_label, true_counts
 from bounds.errors import QuantityError
 from bounds.quantities import DENOMINATORS, QUANTITIES
+from bounds.table_intervals import Ends
 from bounds.table_solver import optimum
 
 NAMES = (
