@@ -34,6 +34,7 @@ TOP_LEVEL = ("bounds", "proofs", "inference", "ranking")
 """The packages of this distribution."""
 
 VERBS = {
+    "advise": ("bounds.cli_advise", "advise"),
     "audit": ("bounds.cli_audit", "audit"),
     "bands": ("bounds.cli_bands", "bands"),
     "audit-report": ("bounds.cli_report", "audit_report"),
