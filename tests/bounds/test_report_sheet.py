@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from bounds.errors import ClaimError
+from bounds.report_sheet import COUNTS, Counted, Said, Sheet
 from proofs import report_checker
 from proofs.checker import At
-from bounds.report_sheet import COUNTS, Counted, Said, Sheet
 
 BOTH = Sheet("x", (("cat", 5), ("dog", 4)), True, ())
 PLAIN = Sheet("x", ((None, 5),), False, ())

@@ -10,9 +10,9 @@ import pytest
 from command import Command, write_small
 from report_oracle import count, every, ratio, said, tables, true
 
+from bounds.report_sheet import Counted, Sheet
 from proofs import checker
 from proofs.report_certificates import ReportCertificate, writing
-from bounds.report_sheet import Counted, Sheet
 
 NAMES = ("clean-correct", "perturbed-correct", "retained-correct", "flips", "lost", "persistent-wrong", "clean-wrong")
 BELOW = ("images", "clean-correct", "perturbed-correct", "retained-correct")

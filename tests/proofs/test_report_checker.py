@@ -16,9 +16,9 @@ from report_oracle import HOLDS, Unknown, said, true
 
 from bounds.errors import ClaimError
 from bounds.printed import parse
+from bounds.report_sheet import Counted, Sheet
 from proofs import checker, report_checker
 from proofs.report_certificates import ReportCertificate
-from bounds.report_sheet import Counted, Sheet
 
 # --- certificates ---------------------------------------------------------------------------------------------------
 
