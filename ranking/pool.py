@@ -88,7 +88,8 @@ class Captures:
     @property
     def captured(self) -> Bools:
         """Images with at least one capture; shape (n,)."""
-        return self.present.any(axis=0)
+        found: Bools = np.any(self.present, axis=0)
+        return found
 
     def failures(self, rule: str, rows: Ints) -> Failures:
         """Which of the given images fail.
@@ -139,7 +140,7 @@ class Pool:
 
     def take(self, rows: Ints | Bools) -> Pool:
         """Some of the images, in the order of `rows`; the probabilities are those of these images."""
-        at = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        at: Ints = np.arange(self.images)[rows]
 
         def pick(values: Any) -> Any:
             return None if values is None else values[..., at]

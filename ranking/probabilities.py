@@ -74,7 +74,7 @@ class Probabilities:
         wrong = (lengths.is_null() | (lengths != lengths.max())).to_numpy()
         if wrong.any():
             row = int(wrong.argmax())
-            found = "none" if lengths[row] is None else f"{lengths[row]} of {lengths.max()}"
+            found = "none" if lengths[row] is None else f"{int(lengths[row])} where another has more"
             raise RecordError("probabilities", self.image_id[row], f"{WHOLE}; {condition} has {found}", KEEP)
         values = lists.explode().to_numpy().reshape(len(lists), -1)
         if np.isnan(values).any():

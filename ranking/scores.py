@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,7 @@ class Score:
     Attributes:
         name: as typed and shown.
         formula: for people.
-        function: (pool, copies, seed) -> one or more float64 arrays of shape (n,): the score, then what breaks its ties.
-            `copies` is None where `copies` below is False.
+        function: (pool, copies, seed) -> float64 arrays of shape (n,): the score, then what breaks its ties.
         copies: whether it looks at copies; None: where there are some.
         needs: columns of the records, of the copies if it looks at these.
         whole: whether it needs whole probabilities.
@@ -149,7 +149,8 @@ def entropies(values: Floats) -> Floats:
     0.0
     """
     logs = np.log(values, where=values > 0, out=np.zeros_like(values))
-    return np.abs((values * logs).sum(axis=-1))
+    found: Floats = np.abs((values * logs).sum(axis=-1))
+    return found
 
 
 def _entropy(pool: Pool, copies: None, seed: int) -> tuple[Floats, ...]:
@@ -160,7 +161,7 @@ def _variation_ratio(pool: Pool, copies: Copies, seed: int) -> tuple[Floats, ...
     rows = np.sort(copies.predicted, axis=0)
     longest = np.ones(rows.shape[1], dtype=np.int64)
     run = longest.copy()
-    for before, now in zip(rows[:-1], rows[1:], strict=True):
+    for before, now in pairwise(rows):
         run = np.where(now == before, run + 1, 1)
         longest = np.maximum(longest, run)
     return (1 - longest / len(rows),)
