@@ -85,8 +85,8 @@ class Probabilities:
     def entries(self, predicted: Ints, condition: str) -> Ints:
         """Where in a row of probabilities the predictions under a condition stand.
 
-        Records name classes, and lists have none. Where labels are indices, and the clean probabilities are largest
-        there, they are the places; else a class stands where the probabilities of an image predicted as it are largest.
+        Labels that are indices are the places, as `bounds.load_records` has checked. A class that has a name stands
+        where the probabilities of an image predicted as it are largest.
 
         Args:
             predicted: under `condition`: codes into `labels`, shape (n,).
@@ -108,12 +108,9 @@ class Probabilities:
     @cached_property
     def _places(self) -> Ints:
         """Where each class of `labels` stands; -1 where the clean predictions do not tell."""
+        if all(isinstance(name, int) for name in self.labels):
+            return np.array(self.labels, dtype=np.int64)
         values = self.of(self.clean)
-        indices = np.array([name if isinstance(name, int) else -1 for name in self.labels], dtype=np.int64)
-        if ((indices >= 0) & (indices < values.shape[1])).all():
-            own = values[np.arange(len(values)), indices[self.label]]
-            if (own == values.max(axis=1)).all():
-                return indices
         best = values.max(axis=1)
         sole = (values == best[:, None]).sum(axis=1) == 1
         places = np.full(len(self.labels), -1, dtype=np.int64)
