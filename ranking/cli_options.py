@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bounds.cli_options import chosen, is_all, note, split
+from bounds.cli_options import chosen, is_all, note, progress, split
 from bounds.errors import PairboundsError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ranking.pool import Pool, RankingRecords
     from ranking.scores import Score, Scored
 
-__all__ = ["BUDGETS", "RankingChoice", "ranking_options"]
+__all__ = ["BUDGETS", "RankingChoice", "Work", "ranking_options"]
 
 BUDGETS = ("0.01", "0.05", "0.1", "0.2", "0.3", "0.5")
 DEFAULT_SCORE = "mean_true_probability"
@@ -90,34 +90,28 @@ class RankingChoice:
             raise PairboundsError("--targets", "all", rule, "name the conditions")
         return found
 
-    def rankings(self, source: RankingRecords, models: Sequence[str]) -> Iterator[tuple[Pool, list[Scored]]]:
-        """The pool of each model, and every ranking of it that was asked for; one model in memory at a time."""
-        from ranking.conditions import held_out
-        from ranking.scores import score_all
+    def work(self, source: RankingRecords) -> Work:
+        """What is to be ranked how.
 
-        targets = self.chosen_targets(source, models)
-        scores, words = self._asked(source, models)
-        for word in self.copies:
-            if found := sorted({name for model in models for name in held_out(source.records, model, word)}):
-                note(f"{word} leaves out the held-out corruptions: {', '.join(found)}")
-        for model in models:
-            pool = source.pool(model, words, targets)
-            yield pool, score_all(pool, scores, self.copies, self.seed)
-
-    def _asked(self, source: RankingRecords, models: Sequence[str]) -> tuple[list[Score], list[str]]:
-        """The scores, and every set of copies that they look at."""
-        from ranking.conditions import NATURAL
+        Raises:
+            PairboundsError: if a model, score or target is unknown.
+        """
+        from ranking.conditions import NATURAL, held_out
         from ranking.scores import NATURAL_MEAN, scores_asked
 
+        models = self.chosen_models(source)
+        targets = self.chosen_targets(source, models)
         scores = scores_asked(self.scores or (DEFAULT_SCORE,))
-        words = list(self.copies)
+        words, notes = list(self.copies), []
         if is_all("--score", split(self.scores)):
             scores, left_out = self._possible(source, models, scores)
-            for reason, names in left_out.items():
-                note(f"scores left out, {reason}: {', '.join(names)}")
+            notes += [f"scores left out, {reason}: {', '.join(names)}" for reason, names in left_out.items()]
+        for word in self.copies:
+            if found := sorted({name for model in models for name in held_out(source.records, model, word)}):
+                notes.append(f"{word} leaves out the held-out corruptions: {', '.join(found)}")
         if any(score.name == NATURAL_MEAN for score in scores) and NATURAL not in words:
             words.append(NATURAL)
-        return scores, words
+        return Work(source, models, targets, scores, self.copies, words, self.seed, notes)
 
     def _possible(
         self, source: RankingRecords, models: Sequence[str], scores: Sequence[Score]
@@ -145,6 +139,41 @@ class RankingChoice:
                 continue
             left_out.setdefault(reason, []).append(score.name)
         return kept, left_out
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be ranked how.
+
+    Attributes:
+        source: the records.
+        models, targets, scores: those asked for.
+        copies: the sets asked for; `needed` adds those that a score brings with it.
+        seed: of the random score.
+        notes: what is worth telling once all is done.
+    """
+
+    source: RankingRecords
+    models: Sequence[str]
+    targets: Sequence[str]
+    scores: Sequence[Score]
+    copies: Sequence[str]
+    needed: Sequence[str]
+    seed: int
+    notes: Sequence[str]
+
+    def rankings(self) -> Iterator[tuple[Pool, list[Scored]]]:
+        """The pool of each model, and every ranking of it; one model at a time, with progress."""
+        from ranking.scores import score_all
+
+        for model in progress(self.models, lambda: len(self.models), "models"):
+            pool = self.source.pool(model, self.needed, self.targets)
+            yield pool, score_all(pool, self.scores, self.copies, self.seed)
+
+    def tell(self) -> None:
+        """The notes, on stderr."""
+        for text in self.notes:
+            note(text)
 
 
 def ranking_options(*, targets: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, note, output_options, progress
+from bounds.cli_options import Output, note, output_options
 from bounds.errors import PairboundsError, printable
 from ranking.cli_options import RankingChoice, ranking_options
 
@@ -66,24 +66,23 @@ def rank(*, choice: RankingChoice, plan: Path | None, images: Path | None, outpu
     """
     output.check(choice.inputs)
     _check_plan(choice, plan, images)
-    source = choice.load()
-    models = choice.chosen_models(source)
+    work = choice.work(choice.load())
     if choice.targets:
         from ranking.evaluation import evaluate
 
         found: list[Evaluated] = []
-        for pool, rankings in progress(choice.rankings(source, models), lambda: len(models), "models"):
+        for pool, rankings in work.rankings():
             found += evaluate(pool, rankings, choice.budgets, choice.failure)
         rows = [one.to_dict() for one in found]
         output.write(rows, lambda: evaluated_text(found), lambda: _latex(found), columns=COLUMNS)
+        work.tell()
         return
-    listed: list[tuple[Pool, Scored]] = []
-    for pool, rankings in progress(choice.rankings(source, models), lambda: len(models), "models"):
-        listed += [(pool, ranked) for ranked in rankings]
+    listed = [(pool, ranked) for pool, rankings in work.rankings() for ranked in rankings]
     if plan is not None:
         _save_plan(plan, listed, choice, images)
     listing = _Listing(listed, choice.seed)
     output.write(listing.objects(), listing.text, listing.latex, columns=LIST_COLUMNS)
+    work.tell()
 
 
 def _check_plan(choice: RankingChoice, plan: Path | None, images: Path | None) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_two_classes_give_one_order_in_exact_arithmetic(parts: list[int]) -> Non
     # Entropy is irrational; it falls as the larger probability rises above one half.
     ordered = sorted({float(p) for p, _ in pairs})
     found = entropies(np.array([[p, 1 - p] for p in ordered]))
-    assert all(later <= earlier + 1e-15 for earlier, later in zip(found, found[1:], strict=False))
+    assert all(later <= earlier + 1e-15 for earlier, later in pairwise(found))
 
 
 def test_entropy_in_float32_reverses_two_neighbours() -> None:
@@ -221,8 +222,8 @@ def test_probabilities_in_another_order_of_classes_are_refused(table: pl.DataFra
         .otherwise(pl.col("probabilities"))
         .alias("probabilities")
     )
+    pool = RankingRecords(turned).pool("a", [WORD])
     with pytest.raises(RecordError, match="largest"):
-        pool = RankingRecords(turned).pool("a", [WORD])
         scored(SCORES["a3_adaptation"], pool, pool.copies[WORD])
 
 
@@ -272,7 +273,7 @@ def test_missing_probabilities_of_an_image_are_named(table: pl.DataFrame) -> Non
     hole = (pl.col("image_id") == "0/0000.png") & (pl.col("condition") == "fog/1")
     holed = table.with_columns(pl.when(~hole).then(pl.col("probabilities")).alias("probabilities"))
     pool = RankingRecords(holed).pool("a", [WORD])
-    with pytest.raises(RecordError, match="0/0000.png"):
+    with pytest.raises(RecordError, match=r"0/0000\.png"):
         scored(SCORES["mutual_information"], pool, pool.copies[WORD])
 
 
