@@ -9,25 +9,13 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from parts import require, required_parts
 
 ROOT = Path(__file__).resolve().parents[1]
-
-PARTS = frozenset({"coq", "cvc5", "cvxpy", "inference", "matplotlib", "pandas", "ray", "z3"})
-"""Parts that a machine may lack; each test that needs one asks for it by name."""
 
 hypothesis.settings.register_profile("local", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, database=None)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
-
-
-def required_parts() -> frozenset[str]:
-    """The parts named in PAIRBOUNDS_REQUIRE: a comma list, or `all`."""
-    named = {part.strip() for part in os.environ.get("PAIRBOUNDS_REQUIRE", "").split(",")} - {""}
-    if named == {"all"}:
-        return PARTS
-    if unknown := named - PARTS:
-        raise pytest.UsageError(f"PAIRBOUNDS_REQUIRE names {sorted(unknown)}; known: {sorted(PARTS)} or 'all'")
-    return frozenset(named)
 
 
 def pytest_configure() -> None:
@@ -40,20 +28,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "inference" not in item.path.parts)
 
 
-@pytest.fixture(scope="session")
-def require() -> Callable[[str, bool, str], None]:
-    """`require(part, present, reason)`: skip by name where the part is absent; fail where it is required."""
-
-    def check(part: str, present: bool, reason: str) -> None:
-        if part not in PARTS:
-            raise ValueError(f"{part!r} is not among {sorted(PARTS)}; add it to PARTS in tests/conftest.py")
-        if present:
-            return
-        if part in required_parts():
-            pytest.fail(f"{part} is required here: {reason}")
-        pytest.skip(f"{part}: {reason}")
-
-    return check
+@pytest.fixture(scope="session", name="require")
+def require_() -> Callable[[str, bool, str], None]:
+    """`require(part, present, reason)` of `parts`."""
+    return require
 
 
 @pytest.fixture(scope="session")

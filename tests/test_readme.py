@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from parts import require_inference
 
+ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 VERB = re.compile(r"^(?:\$ )?pairbounds ([a-z-]+)(.*)$", re.MULTILINE)
 
@@ -76,15 +78,28 @@ def test_each_command_on_the_file_made_by_hand_runs(root: Path, tmp_path: Path) 
         assert shown.endswith("done\n"), line
 
 
-def test_each_python_example_gives_what_is_shown(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+PYTHON = [
+    pytest.param(page, block, id=f"{page}-{number}")
+    for page, text in pages(ROOT).items()
+    for number, block in enumerate(blocks(text, "python"), 1)
+]
+
+
+def test_the_readme_has_a_python_example() -> None:
+    assert "README.md" in {example.values[0] for example in PYTHON}
+
+
+@pytest.mark.parametrize(("page", "block"), PYTHON)
+def test_each_python_example_gives_what_is_shown(
+    page: str, block: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "import torch" in block:
+        require_inference()
     monkeypatch.chdir(folder_with_the_example(root, tmp_path))
-    examples = [(page, block) for page, text in pages(root).items() for block in blocks(text, "python")]
-    assert "README.md" in {page for page, _ in examples}
-    for page, block in examples:
-        test = doctest.DocTestParser().get_doctest(block, {}, page, page, 0)
-        assert test.examples, f"{page}: a python block without >>>"
-        report: list[str] = []
-        assert doctest.DocTestRunner().run(test, out=report.append).failed == 0, "".join(report)
+    test = doctest.DocTestParser().get_doctest(block, {}, page, page, 0)
+    assert test.examples, f"{page}: a python block without >>>"
+    report: list[str] = []
+    assert doctest.DocTestRunner().run(test, out=report.append).failed == 0, "".join(report)
 
 
 def test_each_command_and_option_that_is_shown_exists(root: Path, tmp_path: Path) -> None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import little_runs
 import pytest
 from command import Command
+from parts import require_inference
+
+
+class Module(pytest.Module):
+    """A module of tests that is imported only where the extra is installed."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        require_inference()
+        return super().collect()
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    """Every module of this folder imports PyTorch, or what is made with it."""
+    return Module.from_parent(parent, path=module_path)
 
 
 @pytest.fixture
