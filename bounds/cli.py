@@ -40,6 +40,7 @@ VERBS = {
     "audit-report": ("bounds.cli_report", "audit_report"),
     "bounds": ("bounds.cli_bounds", "bounds"),
     "demo": ("bounds.cli_demo", "demo"),
+    "mcnemar": ("bounds.cli_mcnemar", "mcnemar"),
     "persistence": ("bounds.cli_persistence", "persistence"),
     "policies": ("bounds.cli_policies", "policies"),
     "region": ("bounds.cli_region", "region"),
