@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ranking.pool import Pool, RankingRecords
     from ranking.scores import Score, Scored
 
-__all__ = ["BUDGETS", "RankingChoice", "Work", "ranking_options"]
+__all__ = ["BUDGETS", "RankingChoice", "Work", "level_option", "ranking_options"]
 
 BUDGETS = ("0.01", "0.05", "0.1", "0.2", "0.3", "0.5")
 DEFAULT_SCORE = "mean_true_probability"
@@ -176,11 +176,19 @@ class Work:
             note(text)
 
 
-def ranking_options(*, targets: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+level_option = click.option(
+    "--level", default="0.95", show_default=True, metavar="P", help="Of the intervals, a decimal."
+)
+
+
+def ranking_options(
+    *, targets: bool, budgets: Sequence[str] = BUDGETS
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add RECORDS and the options of `RankingChoice`, handed to the verb as one `choice`.
 
     Args:
         targets: whether `--targets` must be given.
+        budgets: those by default.
     """
     options = (
         click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path)),
@@ -208,10 +216,10 @@ def ranking_options(*, targets: bool) -> Callable[[Callable[..., Any]], Callable
         ),
         click.option(
             "--budget",
-            "budgets",
+            "asked",
             multiple=True,
             metavar="B",
-            help=f"Images tested: a count, or a share such as 0.2 or 20%  [default: {', '.join(BUDGETS)}]",
+            help=f"Images tested: a count, or a share such as 0.2 or 20%  [default: {', '.join(budgets)}]",
         ),
         click.option(
             "--failure",
@@ -229,7 +237,7 @@ def ranking_options(*, targets: bool) -> Callable[[Callable[..., Any]], Callable
             *args: Any,
             records: Sequence[Path],
             copies: Sequence[str],
-            budgets: Sequence[str],
+            asked: Sequence[str],
             models: Sequence[str],
             clean: str,
             targets: Sequence[str],
@@ -248,8 +256,8 @@ def ranking_options(*, targets: bool) -> Callable[[Callable[..., Any]], Callable
                 copies=copy_sets(copies),
                 targets=targets,
                 scores=scores,
-                budgets=[parse_budget(text) for text in split(budgets) or BUDGETS],
-                budget_given=bool(budgets),
+                budgets=[parse_budget(text) for text in split(asked) or budgets],
+                budget_given=bool(asked),
                 failure=failure,
                 seed=seed,
             )

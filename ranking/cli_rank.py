@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, note, output_options
+from bounds.cli_options import Output, note, output_options, plot_option
 from bounds.errors import PairboundsError, printable
+from bounds.files import check_apart
 from ranking.cli_options import RankingChoice, ranking_options
 
 if TYPE_CHECKING:
@@ -54,42 +56,86 @@ COLUMNS: dict[str, type] = {
     "--save-plan", "plan", type=click.Path(path_type=Path), metavar="DIR", help="A new folder: the images to capture."
 )
 @click.option(
-    "--images", type=click.Path(path_type=Path), metavar="ROOT", help="Where the images are, to copy them there too."
+    "--images",
+    type=click.Path(path_type=Path),
+    metavar="ROOT",
+    help="Where the images are, to copy and draw.",
 )
+@click.option(
+    "--contact-sheet",
+    "sheet",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Their pictures: .png, .jpg, .pdf.",
+)
+@plot_option
 @output_options
-def rank(*, choice: RankingChoice, plan: Path | None, images: Path | None, output: Output) -> None:
+def rank(
+    *,
+    choice: RankingChoice,
+    plan: Path | None,
+    images: Path | None,
+    sheet: Path | None,
+    plot: Path | None,
+    output: Output,
+) -> None:
     """Rank clean-correct images by the risk that a recapture is misclassified.
 
     Without --targets: the ranking, for planning. With --targets: how many of their failures the first images hold, in
     expectation over the order of tied images. RECORDS are Parquet or CSV files of prediction records. List options
     repeat, take commas and `all`.
     """
-    output.check(choice.inputs)
-    _check_plan(choice, plan, images)
+    output.check(choice.inputs, plot=plot)
+    _check_plan(choice, plan, images, sheet, output.out)
+    if plot is not None and not choice.targets:
+        raise PairboundsError("--plot", str(plot), "draws recall, which needs recaptures", "add --targets")
     work = choice.work(choice.load())
     if choice.targets:
         from ranking.evaluation import evaluate
 
         found: list[Evaluated] = []
-        for pool, rankings in work.rankings():
-            found += evaluate(pool, rankings, choice.budgets, choice.failure)
+
+        def evaluated() -> Iterator[tuple[Pool, list[Scored]]]:
+            for pool, rankings in work.rankings():
+                found.extend(evaluate(pool, rankings, choice.budgets, choice.failure))
+                yield pool, rankings
+
+        if plot is None:
+            deque(evaluated(), maxlen=0)
+        else:
+            from ranking.comparison import judge
+            from ranking.plots import curves, plot_curves
+
+            plot_curves(curves(*judge(evaluated(), choice.failure), seed=choice.seed), plot)
         rows = [one.to_dict() for one in found]
         output.write(rows, lambda: evaluated_text(found), lambda: _latex(found), columns=COLUMNS)
         work.tell()
         return
     listed = [(pool, ranked) for pool, rankings in work.rankings() for ranked in rankings]
-    if plan is not None:
-        _save_plan(plan, listed, choice, images)
+    if plan is not None or sheet is not None:
+        _for_the_camera(plan, sheet, listed, choice, images)
     listing = _Listing(listed, choice.seed)
     output.write(listing.objects(), listing.text, listing.latex, columns=LIST_COLUMNS)
     work.tell()
 
 
-def _check_plan(choice: RankingChoice, plan: Path | None, images: Path | None) -> None:
+def _check_plan(
+    choice: RankingChoice, plan: Path | None, images: Path | None, sheet: Path | None, out: Path | None
+) -> None:
     from ranking.plan import check_plan
 
-    if images is not None and plan is None:
-        raise PairboundsError("--images", str(images), "is for copying the images of a plan", "add --save-plan DIR")
+    if images is not None and plan is None and sheet is None:
+        way_out = "add --save-plan DIR or --contact-sheet FILE"
+        raise PairboundsError("--images", str(images), "is for a plan or a contact sheet", way_out)
+    if sheet is not None:
+        from ranking.contact_sheet import check_sheet
+
+        if images is None:
+            raise PairboundsError("--contact-sheet", str(sheet), "needs the images", "add --images ROOT")
+        if choice.targets:
+            raise PairboundsError("--contact-sheet", str(sheet), "is of one ranking", "leave --targets out")
+        check_sheet(sheet)
+        check_apart([("--out", out), ("--contact-sheet", sheet)], choice.inputs)
     if plan is None:
         return
     if choice.targets:
@@ -99,17 +145,33 @@ def _check_plan(choice: RankingChoice, plan: Path | None, images: Path | None) -
     check_plan(plan)
 
 
-def _save_plan(folder: Path, listed: Sequence[tuple[Pool, Scored]], choice: RankingChoice, images: Path | None) -> None:
+def _for_the_camera(
+    plan: Path | None,
+    sheet: Path | None,
+    listed: Sequence[tuple[Pool, Scored]],
+    choice: RankingChoice,
+    images: Path | None,
+) -> None:
+    """The plan and the contact sheet; every image is found, and those shown are read, before anything is written."""
+    from ranking.contact_sheet import SHOWN as most
+    from ranking.contact_sheet import write_sheet
     from ranking.plan import image_files, plan_rows, save_plan
 
     if len(listed) != 1:
+        option, path = ("--contact-sheet", sheet) if plan is None else ("--save-plan", plan)
         rule = f"is of one ranking, and {len(listed)} were asked for"
-        raise PairboundsError("--save-plan", str(folder), rule, "name one model, one score and one set of copies")
-    pool, ranked = listed[0]
-    rows = plan_rows(pool, ranked, choice.budgets[0].images(pool.images), choice.seed)
+        raise PairboundsError(option, str(path), rule, "name one model, one score and one set of copies")
+    ((pool, ranked),) = listed
+    k = choice.budgets[0].images(pool.images) if choice.budget_given else pool.images
+    rows = plan_rows(pool, ranked, min(k, most) if plan is None else k, choice.seed)
     files = None if images is None else image_files([row["image_id"] for row in rows], images)
-    save_plan(folder, rows, files)
-    note(f"{folder}: {len(rows)} images, riskiest first, tied ones in an order drawn with seed {choice.seed}")
+    if sheet is not None and files is not None:
+        shown = rows[:most]
+        title = f"{pool.model}: {ranked.score} on {ranked.copies}, the {len(shown)} riskiest of {pool.images}"
+        write_sheet(sheet, shown, files[:most], title)
+    if plan is not None:
+        save_plan(plan, rows, files)
+        note(f"{plan}: {len(rows)} images, riskiest first, tied ones in an order drawn with seed {choice.seed}")
 
 
 class _Listing:

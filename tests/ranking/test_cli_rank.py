@@ -93,7 +93,7 @@ class TestPlanning:
             (("--save-plan", "nowhere/new", "--budget", "5"), "no folder can be made"),
             (("--save-plan", "new", "--budget", "5", "--images", "nowhere"), "is no folder"),
             (("--save-plan", "new", "--budget", "500"), "the pool has"),
-            (("--images", "."), "is for copying"),
+            (("--images", "."), "is for a plan or a contact sheet"),
         ],
     )
     def test_a_plan_that_cannot_be_made_is_refused(
