@@ -32,7 +32,7 @@ class Expression:
         """As code: rounded down, or with `up` up, where there is a divisor.
 
         >>> Expression({"k": 1, "A0": -1}).text(), Expression({"W": 3, "s": 1}, 2).text(up=True)
-        ('k - A0', '-(-(3*W + s) // 2)')
+        ('k - A0', '-(-(s + 3*W) // 2)')
         """
         total = _sum(self.coefficients, lambda name: name, "*")
         if self.divisor == 1:

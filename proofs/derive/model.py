@@ -110,7 +110,7 @@ def model_of(quantity: str, knowledge: str, labels: int | None = None) -> Model:
         QuantityError: if the quantity counts no pairs, the level is of several classes, or labels matter and are few.
 
     >>> model_of("lost-acceptance", "correct-correct").symbols
-    ('A1', 'A0', 'W', 'B0', 'B1', 'V', 'k')
+    ('A1', 'A0', 'W', 'B1', 'B0', 'V', 'k')
     """
     if quantity not in QUANTITIES:
         raise QuantityError("quantity", quantity, "unknown", f"choose among {', '.join(QUANTITIES)}")

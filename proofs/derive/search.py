@@ -136,6 +136,13 @@ class _Solver:
         solver.add(*self._fits(table, counts), self._value(table) < self._greatest([multipliers], counts, True))
         return self._check(solver) == "unsat"
 
+    def constant(self, multipliers: Sequence[Fraction]) -> bool:
+        """Whether every table of whole numbers has the value of an expression."""
+        counts, table = self._counts(True), self._table("x", True)
+        solver = self.z3.SolverFor("QF_LIA")
+        solver.add(*self._fits(table, counts), self._value(table) != self._greatest([multipliers], counts, True))
+        return self._check(solver) == "unsat"
+
     def superfluous(self, one: Sequence[Fraction], others: Sequence[Sequence[Fraction]]) -> bool:
         """Whether an expression is nowhere above all others, at counts of some table."""
         counts, table = self._counts(False), self._table("x", False)
@@ -204,24 +211,28 @@ def derive(model: Model, upper: bool, limit: float = 60.0) -> Derived:
     except _Unknown:
         how.insert(0, "valid: by weak duality, exact multipliers; Z3 met its limit")
     if attained:
-        status = RELAXATION
         how.append("attained by the linear relaxation at all counts (Z3)")
-        if unimodular(model):
-            status = EXACT
-            how.append("attained by whole numbers: the matrix is totally unimodular, all sets of rows gone through")
-        else:
-            try:
-                gap = solver.missed(found, True)
-            except _Unknown:
-                how.append("whether whole numbers attain it was not decided within the limit")
-            else:
-                status = EXACT if gap is None else RELAXATION
-                how.append(
-                    "attained by whole numbers at all counts (Z3)" if gap is None else "whole numbers do not attain it"
-                )
+        status, sentence, gap = _whole(solver, found)
+        how.append(sentence)
     form = Form(upper, tuple(_signed_expression(model, one, upper) for one in found))
     shown = None if gap is None else {name: int(p) for name, p in zip(model.symbols, gap, strict=True)}
     return Derived(upper, form, status, tuple(how), shown, time.monotonic() - start)
+
+
+def _whole(solver: _Solver, found: Sequence[list[Fraction]]) -> tuple[str, str, list[Fraction] | None]:
+    """Whether whole numbers attain what the relaxation attains: status, sentence, and counts where they do not."""
+    try:
+        if len(found) == 1 and solver.constant(found[0]):
+            return EXACT, "every table of whole numbers has this value (Z3)", None
+        if unimodular(solver.model):
+            told = "attained by whole numbers: the matrix is totally unimodular, all sets of rows gone through"
+            return EXACT, told, None
+        gap = solver.missed(found, True)
+    except _Unknown:
+        return RELAXATION, "whether whole numbers attain it was not decided within the limit", None
+    if gap is None:
+        return EXACT, "attained by whole numbers at all counts (Z3)", None
+    return RELAXATION, "not attained by whole numbers at some counts (Z3)", gap
 
 
 def _pruned(solver: _Solver, found: Sequence[list[Fraction]]) -> list[list[Fraction]]:
