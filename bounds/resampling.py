@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bounds.closed_forms import block, correct_correct_range, most_other_rows_ratio, ratio_pairs
+from bounds.closed_forms import block, correct_correct_range, ratio_pairs
 from bounds.counts import counts_of
 from bounds.errors import QuantityError, RecordError
 from bounds.evaluation import Evaluation
@@ -127,9 +127,7 @@ class Branch:
 
 
 class Ends(Protocol):
-    """One end of a quantity, as the greatest value of `sign` times it."""
-
-    sign: int
+    """One end of a quantity: the greatest value of it, or of minus it."""
 
     def branches(self, t: float) -> list[Branch]:
         """The greatest N - t D, as the least of these."""
@@ -236,10 +234,10 @@ def _closed(quantity: Quantity, sign: int) -> Callable[[Floats], Floats]:
     side = 0 if sign < 0 else 1
 
     def end(counts: Floats) -> Floats:
-        rows = [counts @ part for part in order]
+        r1, r0, c1, c0 = (counts @ part for part in order)
         low, high = correct_correct_range(counts @ N, counts @ A, counts @ B)
-        k = ratio_pairs(low, high, *rows, over_marked_rows=False)[side]
-        top, below = block(*rows, k)[side].sum(axis=-1), k.sum(axis=-1)
+        k = ratio_pairs(low, high, r1, r0, c1, c0, over_marked_rows=False)[side]
+        top, below = block(r1, r0, c1, c0, k)[side].sum(axis=-1), k.sum(axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(below > 0, top / below, 0.0 if sign > 0 else 1.0)
         return np.where(high.sum(axis=-1) > 0, ratio, np.nan)
@@ -318,9 +316,7 @@ def _probability_ends(
             moved = weights @ table.T - held
             deviations[:, first : first + part, c::classes] = moved[:, :-1].reshape(part, 2, 2, width).swapaxes(0, 1)
             drawn[first : first + part, c] = moved[:, -1]
-    upper, lower = (
-        ProbabilityEnds(sign, values[i], deviations[i], retained, drawn) for i, sign in enumerate((1, -1))
-    )
+    upper, lower = (ProbabilityEnds(sign, values[i], deviations[i], retained, drawn) for i, sign in enumerate((1, -1)))
     return lower, upper
 
 

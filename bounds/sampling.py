@@ -13,10 +13,11 @@ lines N_v - t D_v, the sample's least line v at t = u has
 
 The right side is resampled: the maximum, over all lines whose distance from the least is at most sqrt(ln n) standard
 errors of that distance, of (sample's - resample's line). The end reaches to the farthest t that this does not refuse,
-at half the error for each end. Lines that are far away are left out with that cut, as moment inequalities are in Andrews
-and Soares, "Inference for Parameters Defined by Moment Inequalities Using Generalized Moment Selection", Econometrica
-78 (2010); the same directional derivative is bootstrapped by Fang and Santos, "Inference on Directionally Differentiable
-Functions", Review of Economic Studies 86 (2019). It is asymptotic, like the others: few images are flagged.
+at half the error for each end. Lines that are far away are left out with that cut, as moment inequalities are in
+Andrews and Soares, "Inference for Parameters Defined by Moment Inequalities Using Generalized Moment Selection",
+Econometrica 78 (2010); the same directional derivative is bootstrapped by Fang and Santos, "Inference on Directionally
+Differentiable Functions", Review of Economic Studies 86 (2019). It is asymptotic, like the others: few images are
+flagged.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Sampled:
         level: of confidence.
         resamples, seed: of the bootstrap.
         undefined_resamples: left out, for want of a denominator.
-        irregular: for the lower and the upper end, why the usual intervals may fail there; empty where nothing was seen.
+        irregular: for the lower and the upper end, why the usual intervals may fail there; empty if nothing was seen.
         intervals: in the order of `METHODS`.
         sides_apart: whether each side was drawn by itself, for want of common ids.
     """
@@ -199,7 +200,8 @@ def sampled(
         "robust": ("interval", (-robust[0][0], robust[1][0])),
     }
     intervals = tuple(
-        ConfidenceInterval(key, covers, max(low, least) + 0.0, min(high, 1.0) + 0.0) for key, (covers, (low, high)) in found.items()
+        ConfidenceInterval(key, covers, max(low, least) + 0.0, min(high, 1.0) + 0.0)
+        for key, (covers, (low, high)) in found.items()
     )
     return Sampled(
         identified.without_matches(),

@@ -148,15 +148,21 @@ REGULAR = Population(
 )
 """No two lines near one another."""
 
-TIED = Population(np.array([independent((0.4, 0.2, 0.2, 0.2), (0.2, 0.4, 0.2, 0.2))] * 10))
-"""Ten classes in which as many clean records are accepted as perturbed ones rejected, among correct ones."""
-
-ONE_TIED = Population(np.array([independent((0.4, 0.2, 0.2, 0.2), (0.2, 0.4, 0.2, 0.2))]))
 
 
-def near(slack):
-    """Ten classes that are `slack` of their images away from that tie."""
-    return Population(np.array([independent((0.4 + slack, 0.2 - slack, 0.2, 0.2), (0.2, 0.4, 0.2, 0.2))] * 10))
+def near(slack, classes=10):
+    """Classes whose shares accepted when clean and rejected when perturbed, both correct, are `slack` apart."""
+    clean, perturbed = (0.3 + slack, 0.5 - slack, 0.1, 0.1), (0.5, 0.3, 0.1, 0.1)
+    return Population(np.array([independent(clean, perturbed)] * classes))
+
+
+TIED = near(0.0)
+"""Ten classes with a tie in the greatest lost acceptance: over all images, and among those that stay correct."""
+
+ONE_TIED = near(0.0, 1)
+
+FLIPS_TIED = Population(np.array([independent((0.3, 0.2, 0.25, 0.25), (0.3, 0.2, 0.25, 0.25))] * 10))
+"""Half of each side correct in ten classes: both ends of the flips are tied at marginals."""
 
 
 def cover(population, images, quantity, denominator, level, *, runs, resamples, seed, confidence=0.95):
@@ -186,5 +192,7 @@ def cover(population, images, quantity, denominator, level, *, runs, resamples, 
             low = one.lower <= lower <= one.upper
             high = one.lower <= upper <= one.upper
             hits[one.name] += low and high, low, high
-    covered = {name: int(h[0] if name in ("normal", "percentile", "robust") else h[1:].min()) for name, h in hits.items()}
+    covered = {
+        name: int(h[0] if name in ("normal", "percentile", "robust") else h[1:].min()) for name, h in hits.items()
+    }
     return covered, flagged
