@@ -11,13 +11,13 @@ lines N_v - t D_v, the sample's least line v at t = u has
 
     0 <= population's N_v - u D_v,   so   -(sample's least) <= max over near v of (population's - sample's line).
 
-The right side is resampled: the maximum, over all lines whose distance from the least is at most sqrt(ln n) standard
+The right side is resampled: the maximum, over all lines whose distance from the least is at most sqrt(2 ln n) standard
 errors of that distance, of (sample's - resample's line). The end reaches to the farthest t that this does not refuse,
-at half the error for each end. Lines that are far away are left out with that cut, as moment inequalities are in
+at half the error for each end. The cut grows, and more slowly than sqrt(n); moment inequalities are so left out in
 Andrews and Soares, "Inference for Parameters Defined by Moment Inequalities Using Generalized Moment Selection",
-Econometrica 78 (2010); the same directional derivative is bootstrapped by Fang and Santos, "Inference on Directionally
-Differentiable Functions", Review of Economic Studies 86 (2019). It is asymptotic, like the others: few images are
-flagged.
+Econometrica 78 (2010), and the same directional derivative is bootstrapped by Fang and Santos, "Inference on
+Directionally Differentiable Functions", Review of Economic Studies 86 (2019). It is asymptotic, like the others: few
+images are flagged.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ __all__ = ["METHODS", "ConfidenceInterval", "Sampled", "sampled"]
 Floats = npt.NDArray[np.float64]
 
 METHODS = ("normal", "percentile", "imbens-manski", "stoye", "robust")
+
+MOST_CELLS = 3_000_000
+"""Resamples times classes at most; each takes about half a kilobyte."""
 
 STEPS = 18
 """Halvings of the range in which the robust end is looked for."""
@@ -144,7 +147,7 @@ def sampled(
         knowledge: read off the pairs, in the records and in each resample alike.
         threshold: as for `bounds.bound`.
         level: of confidence, between 0.5 and 1.
-        resamples: at least 100.
+        resamples: at least 100; times the classes at most `MOST_CELLS`.
         seed: of the draws; not negative.
 
     Returns:
@@ -157,6 +160,9 @@ def sampled(
         raise PairboundsError("level", level, "lies from 0.5 to below 1", "give such as 0.95")
     if resamples < 100:
         raise PairboundsError("resamples", resamples, "fewer than 100 tell nothing of a tail", "give 1000")
+    if resamples * max(len(evaluation.classes), 1) > MOST_CELLS:
+        rule = f"times {len(evaluation.classes)} classes is more than {MOST_CELLS}, which would not fit into memory"
+        raise PairboundsError("resamples", resamples, rule, "give 1000")
     if seed < 0:
         raise PairboundsError("seed", seed, "is negative", "give a whole number such as 0")
     if threshold is not None:
@@ -222,11 +228,11 @@ def _robust(
     if at >= most:
         return most, ()
     floor = 0.0 if probability else 1.0
-    cut = math.sqrt(math.log(max(images, 2)))
+    cut = math.sqrt(2 * math.log(max(images, 2)))
 
     def margin(t: float) -> tuple[float, float, float]:
         value, widest, single = _margin(end.branches(t), cut, floor)
-        return value, float(np.quantile(widest, share)), float(single.std())
+        return value, float(np.quantile(widest, share, method="higher")), float(single.std())
 
     _, width, spread = margin(at)
     reasons = []

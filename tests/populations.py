@@ -17,6 +17,9 @@ from bounds.evaluation import Evaluation, Side
 GROUPS = ((True, True), (True, False), (False, True), (False, False))
 """(correct, accepted) of a record."""
 
+ROUNDING = 1e-9
+"""Of linear programs."""
+
 
 def counted(quantity, x, y):
     """Whether a pair of (correct, accepted) records counts; quantities that do not look at wrong classes."""
@@ -149,7 +152,6 @@ REGULAR = Population(
 """No two lines near one another."""
 
 
-
 def near(slack, classes=10):
     """Classes whose shares accepted when clean and rejected when perturbed, both correct, are `slack` apart."""
     clean, perturbed = (0.3 + slack, 0.5 - slack, 0.1, 0.1), (0.5, 0.3, 0.1, 0.1)
@@ -161,8 +163,10 @@ TIED = near(0.0)
 
 ONE_TIED = near(0.0, 1)
 
-FLIPS_TIED = Population(np.array([independent((0.3, 0.2, 0.25, 0.25), (0.3, 0.2, 0.25, 0.25))] * 10))
-"""Half of each side correct in ten classes: both ends of the flips are tied at marginals."""
+FLIPS_TIED = Population(
+    np.array([independent((0.3, 0.2, 0.25, 0.25), (0.3, 0.2, 0.25, 0.25))] * 10 + list(REGULAR.shares[:2]))
+)
+"""Half of each side correct in ten of twelve classes: there both ends of the flips are tied at marginals."""
 
 
 def cover(population, images, quantity, denominator, level, *, runs, resamples, seed, confidence=0.95):
@@ -189,8 +193,7 @@ def cover(population, images, quantity, denominator, level, *, runs, resamples, 
         )
         flagged += any(found.irregular)
         for one in found.intervals:
-            low = one.lower <= lower <= one.upper
-            high = one.lower <= upper <= one.upper
+            low, high = (one.lower - ROUNDING <= end <= one.upper + ROUNDING for end in (lower, upper))
             hits[one.name] += low and high, low, high
     covered = {
         name: int(h[0] if name in ("normal", "percentile", "robust") else h[1:].min()) for name, h in hits.items()

@@ -50,9 +50,7 @@ def test_the_bivariate_probability(rho: float) -> None:
 @pytest.mark.parametrize("rho", [-0.5, 0.0, 0.7, 1.0])
 @pytest.mark.parametrize("errors", [(1.0, 1.0), (1.0, 3.0)])
 @pytest.mark.parametrize("width", [0.0, 12.0])
-def test_stoye_covers_at_both_ends_with_the_least_length(
-    rho: float, errors: tuple[float, float], width: float
-) -> None:
+def test_stoye_covers_at_both_ends_with_the_least_length(rho: float, errors: tuple[float, float], width: float) -> None:
     low, high = stoye(estimate(width, errors, rho), 0.95)
     below, above = -low / errors[0], (high - width) / errors[1]
     joint = multivariate_normal([0, 0], [[1, -rho], [-rho, 1]], allow_singular=True)

@@ -13,7 +13,7 @@ from bounds.errors import QuantityError, RecordError
 from bounds.evaluation import Evaluation
 from bounds.knowledge import Level
 from bounds.quantities import QUANTITIES, quantity
-from bounds.resampling import A, B, K, LINES, N, ProbabilityEnds, _draws, ends_of, options
+from bounds.resampling import LINES, A, B, K, N, ProbabilityEnds, _draws, ends_of, options
 from bounds.solve import bound
 
 LEVELS = ("marginals", "total-correct-correct", "correct-correct", "five-state", "paired")
@@ -41,7 +41,9 @@ def offered(level: str) -> list[tuple[str, str]]:
             if denominator == "none":
                 continue
             try:
-                ends_of(evaluation(([(0, True)], [(0, True)])), one, denominator, Level(level), 1, np.random.default_rng())
+                ends_of(
+                    evaluation(([(0, True)], [(0, True)])), one, denominator, Level(level), 1, np.random.default_rng()
+                )
             except QuantityError:
                 continue
             found.append((one.name, denominator))

@@ -12,6 +12,7 @@ from scipy.stats import binom, norm
 from strategies import evaluation
 
 from bounds.errors import PairboundsError, QuantityError
+from bounds.knowledge import know
 from bounds.sampling import METHODS, sampled
 
 CHANCE = 1e-6
@@ -114,8 +115,9 @@ def test_sides_without_common_ids() -> None:
     error = math.sqrt((0.25 + 0.1875) / 400)
     found = {one.name: one for one in apart.intervals}
     assert found["normal"].lower == pytest.approx(0.25 - norm.ppf(0.975) * error, abs=0.004)
+    known = know(records, "correct-correct")
     with pytest.raises(QuantityError, match="no common ids"):
-        sampled(replace(records, paired=False), "flips", "correct-correct")
+        sampled(replace(records, paired=False), "flips", known)
 
 
 def test_few_images_are_told() -> None:
