@@ -96,7 +96,7 @@ def stoye(estimate: Estimate, level: float) -> tuple[float, float]:
     width = estimate.upper - estimate.lower
     if width <= math.sqrt(math.log(max(estimate.images, 2))) * max(first, second):
         width = 0.0
-    elif width > 2 * FAR * max(first, second):
+    elif width > FAR * max(first, second):
         z = NORMAL.inv_cdf(level)
         return estimate.widened(z, z)
     rho = min(1.0, max(-1.0, estimate.correlation))
@@ -104,7 +104,7 @@ def stoye(estimate: Estimate, level: float) -> tuple[float, float]:
     def least_above(below: float) -> float:
         """The least second critical value that covers values at both ends, given the first."""
         low, high = 0.0, FAR
-        for _ in range(30):
+        for _ in range(24):
             middle = (low + high) / 2
             at_lower = _both(below, middle + width / second, rho)
             at_upper = _both(middle, below + width / first, rho)
@@ -113,10 +113,10 @@ def stoye(estimate: Estimate, level: float) -> tuple[float, float]:
 
     start, stop = NORMAL.inv_cdf(level), NORMAL.inv_cdf(1 - (1 - level) / 40)
     for _ in range(4):
-        grid = np.linspace(start, stop, 9)
+        grid = np.linspace(start, stop, 7)
         lengths = [first * below + second * least_above(float(below)) for below in grid]
         best = int(np.argmin(lengths))
-        start, stop = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 8)])
+        start, stop = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 6)])
     return estimate.widened(float(grid[best]), least_above(float(grid[best])))
 
 
