@@ -44,6 +44,7 @@ VERBS = {
     "persistence": ("bounds.cli_persistence", "persistence"),
     "policies": ("bounds.cli_policies", "policies"),
     "region": ("bounds.cli_region", "region"),
+    "sampling": ("bounds.cli_sampling", "sampling"),
 }
 """Verbs of this package: name -> (module, attribute)."""
 
