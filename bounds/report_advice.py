@@ -11,14 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bounds.errors import InfeasibleError, SolverError
+from bounds.report import Ask, ReportRow
 from bounds.table_intervals import Ends, interval
 from bounds.table_program import Row, TableProgram, Vector
 from bounds.table_solver import Infeasible, Undecided
 
-__all__ = ["MOST_VALUES", "Outlook", "Prospect", "outlook"]
+__all__ = ["MOST_VALUES", "Outlook", "Prospect", "outlook", "report_outlook"]
 
 MOST_VALUES = 101
 """Most values of a count that are tried; of more, so many are taken evenly, the least and the greatest among them."""
+
+
+OFFERED = ("retained-correct", "lost", "recovered", "flips", "persistent-wrong")
+OFFERED_OF_ACCEPTANCE = ("retained-correct-accepted", "lost-acceptance", "gained-acceptance", "new-accepted-error")
+"""Counts that a report could print besides."""
+
+MOST_CLASSES = 10
+"""In more classes counts of single ones are not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,44 @@ def outlook(
         _prospect(program, numerator, denominator, name, form, most_values, node_limit) for name, form in counts.items()
     ]
     return Outlook(start, tuple(sorted(found, key=lambda p: (p.widest[1].width, p.narrowest[1].width))))
+
+
+def report_outlook(row: ReportRow, ask: Ask, *, node_limit: int | None = None) -> Outlook:
+    """How far each count that a report does not fix would narrow the interval of a quantity.
+
+    Args:
+        row: as `bounds.report.load_report` gives it.
+        ask: the quantity.
+        node_limit: as in `outlook`.
+
+    Returns:
+        The prospects of `OFFERED` and, with acceptance, `OFFERED_OF_ACCEPTANCE`: in all, and in each class of up to
+        `MOST_CLASSES`; but for the quantity itself and for counts that have one value only.
+
+    Raises:
+        InfeasibleError: if the statements cannot hold together.
+        SolverError: as `outlook`.
+    """
+    sheet = row.sheet
+    program = sheet.program(row.given)[0]
+    names = OFFERED + (OFFERED_OF_ACCEPTANCE if sheet.acceptance else ())
+    counts: dict[str, Vector] = {}
+    for name in names:
+        if name == ask.counted.numerator:
+            continue
+        counts[f"{name} in all"] = sheet.form(name, None)
+        if 1 < len(sheet.classes) <= MOST_CLASSES:
+            for number, (of_class, _) in enumerate(sheet.classes):
+                counts[f"{name} of {of_class}"] = sheet.form(name, number)
+    below = ask.counted.denominator
+    found = outlook(
+        program,
+        sheet.form(ask.counted.numerator, ask.counted.of_class),
+        None if below is None else sheet.form(below, ask.counted.of_class),
+        counts,
+        node_limit=node_limit,
+    )
+    return Outlook(found.start, tuple(one for one in found.prospects if one.least < one.greatest))
 
 
 def _interval(

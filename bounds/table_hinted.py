@@ -32,6 +32,9 @@ GRIDS = (1, 2, 12, 840, 1 << 20, 1 << 45)
 WHOLE = 1e-6
 """A solver's number closer than this to an integer is taken for it, in the choice of what to branch on."""
 
+FEW, NEAR_NODES = 200, 1_000
+"""A row of few counts has so many at most; nodes of a try near the relaxation's point."""
+
 Labelled = tuple[int, Row]
 """A row and its label in proofs (`bounds.table_proofs.numbered`)."""
 
@@ -73,10 +76,9 @@ class Hinted:
         if self.proof is not None:
             return self.proof
         answer = self.solve({}, self.rows, integral=True, node_limit=node_limit)
-        if answer.x is not None:
-            table = _nearest(answer.x)
-            if self.program.violated(table) is None:
-                return table
+        table = None if answer.x is None else self._checked(answer.x)
+        if table is not None:
+            return table
         search = _Tree(self, None, node_limit)
         root = search.node({}, [], 0)
         return numbered(len(self.program.rows), self._lattice.rounds, root)
@@ -90,15 +92,15 @@ class Hinted:
             found := self.table(node_limit), tuple
         ):
             raise Unbounded
-        table = None if relaxed.x is None else _nearest(relaxed.x)
-        if table is None or self.program.violated(table) is not None or relaxed.value - _at(objective, table) > 0.5:
+        table = None if relaxed.x is None else self._near(objective, relaxed)
+        if table is None:
             answer = self.solve(objective, self.rows, integral=True, node_limit=node_limit)
-            table = None if answer.x is None else _nearest(answer.x)
-            if table is None or self.program.violated(table) is not None:
-                found = self.table(node_limit)
-                if not isinstance(found, tuple):
-                    return found
-                table = found
+            table = None if answer.x is None else self._checked(answer.x)
+        if table is None:
+            found = self.table(node_limit)
+            if not isinstance(found, tuple):
+                return found
+            table = found
         more = len(self.program.rows)
         beyond = Row("beyond", objective, _at(objective, table) + 1, None)
         try:
@@ -106,6 +108,47 @@ class Hinted:
         except Stopped as stopped:
             raise Stopped(stopped.reason, table) from None
         return table, numbered(more + 1, self._lattice.rounds, root)
+
+    def _checked(self, x: Floats) -> Table | None:
+        """The nearest table, if it obeys all rows."""
+        table = tuple(np.rint(x).astype(np.int64).tolist())
+        return table if self.program.violated(table) is None else None
+
+    def _near(self, objective: Vector, relaxed: _Hint) -> Table | None:
+        """A table near the relaxation's point with its objective, rounded down; None if none is found.
+
+        Counts that are whole there stay, the others are solved for; then with all that share a row of few counts; then
+        with one in 30 of such rows besides.
+        """
+        assert relaxed.x is not None
+        nearest = np.rint(relaxed.x)
+        free = set(np.flatnonzero(np.abs(relaxed.x - nearest) > WHOLE).tolist())
+        few = [row.coefficients for _, row in self.rows if len(row.coefficients) <= FEW]
+        for wider in (few, few[::30], few):
+            x = nearest.astype(np.int64)
+            if free:
+                found = self._solve_for(objective, x.tolist(), sorted(free))
+                if found is not None:
+                    x[sorted(free)] = found
+            table = self._checked(x.astype(np.float64))
+            if table is not None and relaxed.value - _at(objective, table) < 1 - WHOLE:
+                return table
+            free |= {i for row in wider if wider is not few or not free.isdisjoint(row) for i in row}
+        return None
+
+    def _solve_for(self, objective: Vector, x: list[int], free: Sequence[int]) -> npt.NDArray[np.int64] | None:
+        """The free counts with the most of the objective, the others staying as they are; None if none is found."""
+        number = {i: place for place, i in enumerate(free)}
+        rows: list[tuple[Mapping[int, Number], Number | None, Number | None]] = []
+        for _, row in self.rows:
+            part = {number[i]: a for i, a in row.coefficients.items() if i in number}
+            if part:
+                fixed = sum((a * x[i] for i, a in row.coefficients.items() if i not in number and x[i]), 0)
+                lower = None if row.lower is None else row.lower - fixed
+                rows.append((part, lower, None if row.upper is None else row.upper - fixed))
+        cost = np.array([objective.get(i, 0) for i in free], dtype=np.int64)
+        answer = _run(cost, rows, True, NEAR_NODES)
+        return None if answer.x is None else np.rint(answer.x).astype(np.int64)
 
     def solve(
         self, objective: Vector, rows: Sequence[Labelled], *, integral: bool = False, node_limit: int | None = None
@@ -259,10 +302,6 @@ def _run(
     exponent = int(program.exponents[0])
     value = math.nan if x is None else float(np.ldexp(program.costs @ x, exponent))
     return _Hint(answer.status, x, None if answer.duals is None else np.ldexp(answer.duals, exponent), value)
-
-
-def _nearest(x: Floats) -> Table:
-    return tuple(np.rint(x).astype(np.int64).tolist())
 
 
 def _at(objective: Vector, table: Table) -> int:

@@ -243,11 +243,14 @@ def read_printed(
     """What the printed numbers stand for; `upper` is empty where there is one."""
     unit = fields["unit"].text(*(("", "fraction", "percent") if ratio else ("count",)))
     truncated = fields["rounding"].text("", "nearest", "truncate") == "truncate"
-    low = printed(fields["lower"], unit, truncated, not ratio)
+    names = ("lower",) if single else ("lower", "upper")
     if single:
         fields["upper"].text("")
-        return low, low
-    return low, printed(fields["upper"], unit, truncated, not ratio)
+    sets = [printed(fields[name], unit, truncated, not ratio) for name in names]
+    for name, (low, high) in zip(names, sets, strict=True):
+        if low > high:
+            fields[name].refuse("stands for no whole number")
+    return sets[0], sets[-1]
 
 
 # --- proofs -----------------------------------------------------------------------------------------------------------

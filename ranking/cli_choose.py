@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from bounds.cli import Verb
 from bounds.cli_options import Output, output_options
@@ -49,6 +48,8 @@ def choose_copies(
         raise PairboundsError(
             "--copies", ", ".join(choice.copies) or None, "one set is chosen from", "give one --copies"
         )
+
+    import numpy as np
 
     from bounds import tables
     from ranking import selection

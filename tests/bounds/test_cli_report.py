@@ -95,6 +95,32 @@ def test_acceptance_may_be_asked_for_where_nothing_is_said_of_it(report: Path, c
     assert (fog["ranges"][0]["lower_exact"], fog["ranges"][0]["upper_exact"]) == ("0/1", "60/1")
 
 
+def test_further_counts_are_looked_at(report: Path, command: Command) -> None:
+    """Of 92 and 60 correct, any of the four counts gives the lost ones, but for the persistent ones."""
+    done = command("audit-report", report, "--advise", "lost/none", "--json")
+    fog, bad = done.json
+    assert bad["advice"] == []
+    (told,) = fog["advice"]
+    assert (told["start"]["lower_exact"], told["start"]["upper_exact"]) == ("32/1", "40/1")
+    by_name = {one["count"]: one for one in told["prospects"]}
+    assert set(by_name) == {f"{name} in all" for name in ("retained-correct", "recovered", "flips", "persistent-wrong")}
+    assert [one["widest"]["width"] for one in told["prospects"]] == [0, 0, 0, 8]
+    persistent = by_name["persistent-wrong in all"]
+    assert (persistent["least"], persistent["greatest"], persistent["narrowest"]["value"]) == (0, 8, 8)
+    assert (
+        "fog: lost/none, from these statements [32, 40]; besides them"
+        in command("audit-report", report, "--advise", "lost/none").out
+    )
+
+
+def test_classes_are_looked_at_one_by_one(tmp_path: Path, command: Command) -> None:
+    text = "images = {a = 5, b = 5}\n[[row]]\nname = 'x'\nclean-correct = 6\nperturbed-correct = 5\n"
+    (tmp_path / "r.toml").write_text(text)
+    (row,) = command("audit-report", tmp_path / "r.toml", "--advise", "retained-correct/none", "--json").json
+    names = {one["count"] for one in row["advice"][0]["prospects"]}
+    assert {"lost in all", "lost of a", "lost of b"} <= names
+
+
 def test_a_report_without_its_images_is_unlimited_in_one_line(tmp_path: Path, command: Command) -> None:
     (tmp_path / "r.toml").write_text("[[row]]\nclean-accuracy = '0.5'\n")
     assert "no row limits it" in command("audit-report", tmp_path / "r.toml").refused()

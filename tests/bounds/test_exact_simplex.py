@@ -79,6 +79,13 @@ def test_a_run_goes_on_from_the_last(first, second):
     assert (copy.check() is None) == bool(corners(rows, lower, upper))
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(1, 4), (-4, -1)])
+def test_a_side_is_met_to_the_unit(lower, upper):
+    simplex = placed([[1, 1]], [lower], [upper])
+    assert simplex.check() is None
+    assert lower <= simplex.value(2) <= upper
+
+
 def test_nothing_stops_it():
     simplex = Simplex(1, [[2]])
     simplex.lower[0] = 0

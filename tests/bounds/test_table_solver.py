@@ -56,7 +56,18 @@ def test_a_table_or_a_proof(asked):
     check_feasible(*asked)
 
 
+STEPWISE = TableProgram(
+    ("a", "b", "c"),
+    (
+        Row("images", {0: 1, 1: 1, 2: 1}, 6, 6),
+        Row("s", {0: Fraction(3, 2), 1: Fraction(9, 5), 2: Fraction(17, 9)}, Fraction(154, 15), Fraction(169, 15)),
+    ),
+)
+"""The least c is found by one step from the table found first."""
+
+
 @given(programs(), objectives)
+@example((STEPWISE, 6), {2: 1})
 def test_ends_of_a_sum(asked, objective):
     program, images = asked
     objective = {i: a for i, a in objective.items() if i < len(program.variables)}

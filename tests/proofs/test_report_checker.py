@@ -183,10 +183,12 @@ SPOILED = [
     ((*ANSWERS, 8, "because"), [4, 5], "speaks of other statements or of another quantity"),
     ((*ANSWERS, 8, "because"), [2, 8], "has to lie in 0..7"),
     ((*ANSWERS, 8, "unit"), "fraction", "has to be one of count"),
+    ((*ANSWERS, 9, "lower"), "5", "does not follow from the ends"),
     ((*ANSWERS, 9, "verdict"), "sharp", "does not follow from the ends"),
     ((*ANSWERS, 10, "upper"), "3", "no end that is attained lies outside"),
     ((*ANSWERS, 11, "because"), [0], "is no reason for infeasible"),
     ((*STATEMENTS, 0, "lower"), "7", "breaks statement 0"),
+    ((*STATEMENTS, 0, "lower"), "5.55", "stands for no whole number"),
     ((*STATEMENTS, 0, "unit"), "fraction", "has to be one of count"),
     ((*STATEMENTS, 0, "upper"), "7", "has to be one of"),
     ((*STATEMENTS, 0, "relation"), "about", "has to be one of"),
@@ -264,6 +266,38 @@ def test_spoiled_cases():
     at = checker.At(deep, "proof")
     with pytest.raises(checker.Refused, match="deeper than 200"):
         report_checker.refute(at, report_checker.Sheet(checker.At(path["reports"][0], "")).program([]), 5)
+
+
+EVERY = [[i, 1] for i in range(5)]
+
+
+def lost_at_most(value, proof):
+    """A certificate by hand: of 7 images, one recovered at least, so many are lost at most."""
+    statements = [{"numerator": "recovered", "denominator": None, "class": None, "relation": "at least", "lower": "1",
+                   "upper": "", "unit": "count", "rounding": ""}]  # fmt: skip
+    answer = {"kind": "end", "given": [0], "numerator": "lost", "denominator": None, "class": None, "side": "upper",
+              "value": f"{value}/1", "table": [[1, value], [2, 7 - value]], "proof": proof}  # fmt: skip
+    report = {"name": "by hand", "classes": [{"name": None, "images": 7}], "acceptance": False,
+              "statements": statements, "answers": [answer]}  # fmt: skip
+    return {"format": report_checker.FORMAT, "version": 1, "tool": "none", "reports": [report]}
+
+
+def test_proofs_by_hand():
+    """What a sum rounds to, and where a second case begins, to the unit."""
+    least = [["statement", 0, "lower"], "1/1"]
+    rounds = [{"rows": [[["images", 0], "1/1"]], "form": EVERY}]
+    for value, status in ((6, "certified"), (5, "rejected")):
+        proof = {"rounds": rounds, "rows": [[0, "1/1"], least, [["beyond"], "1/1"]]}
+        assert checked(lost_at_most(value, proof)).items[0].status == status
+        down = {"rounds": [], "rows": [[0, "1/1"], [["beyond"], "1/1"]]}
+        up = {"rounds": [], "rows": [[0, "1/1"], [["images", 0], "1/1"], least]}
+        cases = {"rounds": [], "form": [[1, 1]], "at": value, "down": down, "up": up}
+        assert checked(lost_at_most(value, cases)).items[0].status == status
+
+
+def test_a_round_of_nothing_states_nothing():
+    proof = {"rounds": [{"rows": [], "form": [[1, 1]]}], "rows": [[0, "1/1"], [["beyond"], "1/1"]]}
+    assert "states more than its rows give" in checked(lost_at_most(5, proof)).items[0].reason
 
 
 def test_an_answer_that_was_refused_is_no_reason():
