@@ -155,6 +155,13 @@ def test_sums_of_the_largest_probabilities_in_resamples() -> None:
         found = bound(again, "mean-probability-decrease", "correct-correct")
         for end, value in ((lower, found.low.number), (upper, found.high.number)):
             assert end.resampled()[number] == pytest.approx(value, abs=0.05 * end.resampled().std())
+        # Its lines at t are those of N - t D.
+        (branch,) = upper.branches(0.3)
+        total = (branch.values + branch.deviations[number]).min(axis=1).sum()
+        retained = found.denominator.lower
+        assert total == pytest.approx(
+            retained * (found.high.number - 0.3), abs=0.05 * retained * upper.resampled().std()
+        )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from strategies import evaluation
 
 from bounds.errors import PairboundsError, QuantityError
 from bounds.knowledge import know
-from bounds.sampling import METHODS, sampled
+from bounds.resampling import Branch
+from bounds.sampling import METHODS, _margin, sampled
 
 CHANCE = 1e-6
 """A test of coverage that should pass fails with at most this probability, were its seed not fixed."""
@@ -141,6 +142,29 @@ def test_resamples_without_a_denominator_are_counted() -> None:
     with pytest.raises(QuantityError, match="is undefined"):
         sampled(evaluation(([(1, True)], [(1, True)])), "lost-acceptance", "correct-correct")
     assert sampled(few, "lost-acceptance", "correct-correct").undefined_resamples > 200
+
+
+def test_only_resamples_with_a_denominator_count() -> None:
+    """Whatever is retained loses acceptance, so that the rate is one wherever it is defined."""
+    records = evaluation(([(0, True)] * 2 + [(1, True)] * 20, [(0, False)] * 2 + [(1, True)] * 20))
+    found = sampled(records, "lost-acceptance", "correct-correct")
+    assert found.undefined_resamples > 50
+    ends = {one.name: (one.lower, one.upper) for one in found.intervals}
+    # Two images can say nothing, and the robust interval says so.
+    assert ends == dict.fromkeys(METHODS, (1.0, 1.0)) | {"robust": (0.0, 1.0)}
+
+
+def test_the_margin_of_near_lines_by_hand() -> None:
+    """Two groups; the second line of the first group is near, that of the second is far; the first branch is far."""
+    falls = np.array([[-1.0, 3.0], [0.0, -2.0], [1.0, -1.0]])
+    deviations = np.stack([falls, falls], axis=1)
+    near = Branch(np.array([[1.0, 2.0], [1.0, 90.0]]), deviations)
+    far = Branch(np.array([[500.0, 501.0], [0.0, 1.0]]), deviations)
+    least, widest, single = _margin([far, near], 2.0, 0.0)
+    assert least == 2.0
+    # Of each resample, the greater fall of the first group's two lines, and that of the second group's first.
+    assert widest.tolist() == [1.0 + 1.0, 2.0 + 0.0, 1.0 - 1.0]
+    assert single.tolist() == [2.0, 0.0, -2.0]
 
 
 @pytest.mark.parametrize(
