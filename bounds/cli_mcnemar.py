@@ -19,7 +19,7 @@ from bounds.errors import ClaimError, PairboundsError, printable
 if TYPE_CHECKING:
     from bounds.mcnemar import Discordant, Outcome, PValue
 
-__all__ = ["mcnemar"]
+__all__ = ["mcnemar", "p_span", "parse_level"]
 
 ENDS = ("lower", "upper")
 COUNTED = ("discordant", "lost", "recovered")
@@ -108,7 +108,7 @@ def mcnemar(
     inputs: list[tuple[str, Path | None]] = [("--comparisons", comparisons), *(("--records", path) for path in records)]
     output.check(inputs)
     _one_way(numbers, comparisons, records, model, perturbed, retained)
-    share = _level(level)
+    share = parse_level("--level", level)
     if records:
         found = _from_records(records, model, perturbed)
     elif comparisons is not None:
@@ -147,15 +147,20 @@ def _one_way(
         )
 
 
-def _level(text: str) -> Fraction:
+def parse_level(option: str, text: str) -> Fraction:
+    """A level of significance: a decimal strictly between 0 and 1.
+
+    >>> parse_level("--level", "0.05")
+    Fraction(1, 20)
+    """
     from bounds.exact import exact_number
 
     try:
         level = exact_number(text)
     except ValueError as error:
-        raise PairboundsError("--level", text, str(error), "give such as 0.05") from None
+        raise PairboundsError(option, text, str(error), "give such as 0.05") from None
     if not 0 < level < 1:
-        raise PairboundsError("--level", text, "a level lies strictly between 0 and 1", "give such as 0.05")
+        raise PairboundsError(option, text, "a level lies strictly between 0 and 1", "give such as 0.05")
     return level
 
 
@@ -346,6 +351,15 @@ def p_text(value: PValue) -> str:
     """
     number = float(value)
     return f"{number:.4f}" if number >= 0.0001 or number == 0 else f"{number:.2e}"
+
+
+def p_span(ends: dict[str, float]) -> str:
+    """Both ends of a p-value for people.
+
+    >>> p_span({"lower": 0.25, "upper": 0.5})
+    '[0.2500, 0.5000]'
+    """
+    return _span(ends["lower"], ends["upper"])
 
 
 def _span(low: PValue, high: PValue) -> str:

@@ -12,6 +12,7 @@ import click
 
 from bounds.cli import Verb
 from bounds.cli_certificate import certificate_option, report_certificate_file
+from bounds.cli_mcnemar import parse_level
 from bounds.cli_options import Output, node_limit_option, output_options, progress, split
 from bounds.errors import printable
 
@@ -42,6 +43,7 @@ DETAILED = 12
 )
 @click.option("--ask", multiple=True, metavar="Q", help="Quantities asked for, in place of the file's.")
 @click.option("--advise", multiple=True, metavar="Q", help="How far further counts would narrow these.")
+@click.option("--mcnemar", metavar="LEVEL", help="McNemar's test of each row at this level.")
 @node_limit_option
 @certificate_option
 @output_options
@@ -51,6 +53,7 @@ def audit_report(
     assume: Sequence[str],
     ask: Sequence[str],
     advise: Sequence[str],
+    mcnemar: str | None,
     node_limit: int | None,
     certificate: Path | None,
     output: Output,
@@ -64,12 +67,14 @@ def audit_report(
 
     from dataclasses import replace
 
+    from bounds.cli_report_parts import Advice, Tests
     from bounds.report import load_report, parse_ask
     from bounds.report_answers import answer, exit_code
 
     rows = load_report(report, split(assume))
     if asks := tuple(parse_ask(key) for key in split(ask)):
         rows = [_wide_enough(replace(row, asks=asks), asks) for row in rows]
+    level = None if mcnemar is None else parse_level("--mcnemar", mcnemar)
     advised = [parse_ask(key) for key in split(advise)]
     rows = [_wide_enough(row, advised) for row in rows]
     answers = []
@@ -79,16 +84,17 @@ def audit_report(
             answers.append(answer(row, node_limit=node_limit))
             if file is not None:
                 file.add(answers[-1], node_limit)
-        advice = [_advice(one, advised, node_limit) for one in answers]
-        objects = [
-            one.to_dict() | ({"advice": told} if advised else {}) for one, told in zip(answers, advice, strict=True)
+        further: list[Advice | Tests] = [
+            *([Advice(answers, advised, node_limit)] if advised else []),
+            *([Tests(answers, level, node_limit)] if level is not None else []),
         ]
+        objects = [one.to_dict() for one in answers]
+        for part in further:
+            for one, told in zip(objects, part.objects, strict=True):
+                one[part.key] = told
         output.write(
             objects,
-            lambda: (
-                report_text(answers)
-                + "".join(_advice_text(one, told) for one, told in zip(answers, advice, strict=True))
-            ),
+            lambda: "\n".join([report_text(answers), *(part.text() for part in further)]),
             lambda: _latex(answers),
             rows=_flat(answers),
             columns=COLUMNS,
@@ -104,57 +110,6 @@ def _wide_enough(row: ReportRow, asks: Sequence[Ask]) -> ReportRow:
 
     acceptance = row.sheet.acceptance or any(needs_acceptance(one.counted) for one in asks)
     return replace(row, sheet=replace(row.sheet, acceptance=acceptance))
-
-
-def _advice(one: Answer, asks: Sequence[Ask], node_limit: int | None) -> list[dict[str, Any]]:
-    """What further counts would do to each quantity; nothing where the statements cannot hold."""
-    from bounds.report_advice import report_outlook
-
-    found: list[dict[str, Any]] = []
-    for ask in asks if str(one.verdict) == "possible" else ():
-        outlook = report_outlook(one.row, ask, node_limit=node_limit)
-        prospects = [
-            {
-                "count": prospect.name,
-                "least": prospect.least,
-                "greatest": prospect.greatest,
-                "values_tried": prospect.tried,
-                "all_values": prospect.complete,
-                "widest": {"value": prospect.widest[0]} | prospect.widest[1].to_dict(),
-                "narrowest": {"value": prospect.narrowest[0]} | prospect.narrowest[1].to_dict(),
-            }
-            for prospect in outlook.prospects
-        ]
-        found.append({"quantity": ask.key, "start": outlook.start.to_dict(), "prospects": prospects})
-    return found
-
-
-def _advice_text(one: Answer, advice: Sequence[dict[str, Any]]) -> str:
-    from bounds.tables import text
-
-    parts = [""]
-    for told in advice:
-        parts.append(
-            f"{printable(one.row.name)}: {told['quantity']}, from these statements {_span(told['start'])}; besides them"
-        )
-        lines = [
-            {
-                "count": prospect["count"],
-                "can be": f"{prospect['least']} to {prospect['greatest']}",
-                "leaves at most": f"{_span(prospect['widest'])} (at {prospect['widest']['value']})",
-                "at best": f"{_span(prospect['narrowest'])} (at {prospect['narrowest']['value']})",
-            }
-            for prospect in told["prospects"]
-        ]
-        parts.append(text(lines, ["left", "right", "left", "left"]))
-    return "\n".join(parts)
-
-
-def _span(ends: dict[str, Any]) -> str:
-    low, high = (None if ends[key] is None else Fraction(ends[key]) for key in ("lower_exact", "upper_exact"))
-    if low is None or high is None:
-        return "undefined"
-    return _end(low, up=False) if low == high else f"[{_end(low, up=False)}, {_end(high, up=True)}]"
 
 
 def _flat(answers: Sequence[Answer]) -> list[dict[str, Any]]:
