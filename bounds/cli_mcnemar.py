@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, chosen, output_options
+from bounds.cli_options import Output, output_options
 from bounds.errors import ClaimError, PairboundsError, printable
 
 if TYPE_CHECKING:
@@ -237,17 +237,21 @@ def _from_records(paths: Sequence[Path], model: str | None, perturbed: Sequence[
 
     choice = Choice(paths, [] if model is None else [model], perturbed or ("all",), "clean", None)
     source = choice.load()
-    if model is not None:
-        chosen("--model", [model], source.models)
     found = []
-    for evaluation in choice.evaluations(source, choice.sides(source)):
+    asked = choice.sides(source)
+    for evaluation in choice.evaluations(source, asked):
         clean, other = evaluation.clean.correct, evaluation.perturbed.correct
         parts = [
             discordant(int(last - first), int(clean[first:last].sum()), int(other[first:last].sum()))
             for first, last in zip(evaluation.starts[:-1], evaluation.starts[1:], strict=True)
         ]
         paired = int((clean & ~other).sum()), int((~clean & other).sum())
-        found.append(Comparison(evaluation.perturbed_condition, [discordant_by_class(parts)], paired))
+        name = (
+            evaluation.perturbed_condition
+            if len(asked) == 1
+            else f"{evaluation.model}: {evaluation.perturbed_condition}"
+        )
+        found.append(Comparison(name, [discordant_by_class(parts)], paired))
     return found
 
 

@@ -325,7 +325,8 @@ class _Solver:
 
 def _reason(found: _Found) -> str:
     if isinstance(found, Undecided):
-        return found.reason
+        known = "" if found.value is None else f"; a table gives {found.value}"
+        return f"{found.reason}{known}"
     return OPEN if isinstance(found, Undefined) else "the statements cannot hold with these assumptions"
 
 

@@ -184,7 +184,9 @@ def compare(
     models = list(dict.fromkeys(one.model for one in judged))
     if reference not in rankings:
         shown = ", ".join(f"{score}@{copies}" for score, copies in rankings)
-        raise PairboundsError("--reference", "@".join(reference), "is not among the rankings", f"choose among {shown}")
+        raise PairboundsError(
+            "--reference", "@".join(filter(None, reference)), "is not among the rankings", f"choose among {shown}"
+        )
     drawn = resampled_recalls(judged, budgets, images, resamples, seed)
     found = []
     for target in dict.fromkeys(one.target for one in judged):

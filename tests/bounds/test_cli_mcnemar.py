@@ -115,6 +115,17 @@ def test_records_give_the_margins_of_classes_and_the_pairs(tmp_path: Path, comma
     assert all(test["p"]["lower"] <= test["paired_p"] <= test["p"]["upper"] for test in one["tests"])
 
 
+def test_several_models_are_told_apart(tmp_path: Path, command: Command) -> None:
+    table = pl.read_parquet(write_small(tmp_path / "one.parquet"))
+    both = pl.concat([table.with_columns(model=pl.lit(name)) for name in ("a", "b")])
+    both.write_parquet(tmp_path / "two.parquet")
+    found = command(
+        "mcnemar", "--records", tmp_path / "two.parquet", "--model", "all", "--perturbed", "fog/1", "--json"
+    )
+    assert [one["comparison"] for one in found.json] == ["a: fog/1", "b: fog/1"]
+    assert "choose among a, b, or all" in command("mcnemar", "--records", tmp_path / "two.parquet").refused()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
