@@ -238,14 +238,22 @@ def _robust(
     reasons = []
     if width > NOTICEABLE * NormalDist().inv_cdf(share) * spread:
         reasons.append("near ties")
-    if end.images(spread) < FEW:
+    few = end.images(spread) < FEW
+    if few:
         reasons.append("few images")
+    # An event that none of n images shows may still have a chance of -ln(error) / n: the rule of three, at 95 %.
+    least = -math.log(1 - share) if few and not probability else 0.0
+
+    def refused(t: float) -> bool:
+        value, width, _ = margin(t)
+        return value + max(width, least) < 0
+
     low, high = at, most
-    if sum(margin(high)[:2]) >= 0:
+    if not refused(high):
         return high, tuple(reasons)
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if sum(margin(middle)[:2]) >= 0 else (low, middle)
+        low, high = (low, middle) if refused(middle) else (middle, high)
     return high, tuple(reasons)
 
 

@@ -126,6 +126,15 @@ def test_few_images_are_told() -> None:
     assert "few images" in sampled(records, "lost", "paired").irregular[1]
 
 
+def test_what_no_image_shows_may_still_happen() -> None:
+    """The exact upper limit of a share of which none of 100 images is one."""
+    records = evaluation(([(0, True)] * 100, [(0, True)] * 100))
+    found = {one.name: one for one in sampled(records, "lost", "paired").intervals}
+    assert found["robust"].lower == 0
+    assert found["robust"].upper == pytest.approx(1 - 0.025 ** (1 / 100), abs=0.001)
+    assert found["normal"].upper == 0
+
+
 def test_an_end_that_cannot_go_further_is_not_flagged() -> None:
     records = evaluation(([(0, True)] * 50 + [(0, False)] * 50, [(0, True)] * 50 + [(0, False)] * 50))
     found = sampled(records, "lost-acceptance", "marginals")
