@@ -148,8 +148,7 @@ def discordant(images: int, first: int | range, second: int | range, retained: i
         low, high = max(seconds[0], firsts[0] - gap), min(seconds[-1], firsts[-1] - gap)
         if retained is None:
             nearest = min(max((images - gap) // 2, low), high)
-            most = max(_most(images, gap, s) for s in (nearest, min(nearest + 1, high)))
-            ranges[gap] = abs(gap), most
+            ranges[gap] = abs(gap), _most(images, gap, nearest)
             continue
         sums = [2 * s + gap - 2 * retained for s in range(low, high + 1) if _retains(images, s + gap, s, retained)]
         if sums:

@@ -418,7 +418,14 @@ class _Reader:
         if not plain and not isinstance(value, str):
             _refuse(f"{where}: {key}", value, "is no printed number", 'give such as "0.92", or 92 for a count')
         counted = _counted(where, key, of_class)
-        if plain and "/" not in key:
+        if plain and "/" in key and counted.denominator is not None:
+            _refuse(
+                f"{where}: {key}",
+                value,
+                "a number without quotes is a count, and this is a rate",
+                "quote it as printed",
+            )
+        if plain:
             counted = Counted(counted.numerator, None, of_class)
         text = str(value).strip()
         relation: Relation = "is"

@@ -113,6 +113,12 @@ def test_further_counts_are_looked_at(report: Path, command: Command) -> None:
     )
 
 
+def test_counts_that_are_known_are_not_offered(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "r.toml").write_text("images = 9\n[[row]]\nclean-correct = 6\nperturbed-correct = 5\nrecovered = 1\n")
+    (row,) = command("audit-report", tmp_path / "r.toml", "--advise", "changed-wrong/none", "--json").json
+    assert [one["count"] for one in row["advice"][0]["prospects"]] == ["persistent-wrong in all"]
+
+
 def test_classes_are_looked_at_one_by_one(tmp_path: Path, command: Command) -> None:
     text = "images = {a = 5, b = 5}\n[[row]]\nname = 'x'\nclean-correct = 6\nperturbed-correct = 5\n"
     (tmp_path / "r.toml").write_text(text)

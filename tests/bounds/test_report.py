@@ -106,6 +106,7 @@ class TestToml:
             ("images = 9\n[[row]]\nlost = '0,5'", "row '1': lost .*comma"),
             ("images = 9\n[[row]]\n'lost/none' = '0.5'", "whole number"),
             ("images = 9\n[[row]]\nlost = true", "no printed number"),
+            ("images = 9\n[[row]]\n'lost/clean-correct' = 1", "is a count, and this is a rate"),
             ("images = 9\n[[row]]\n'lost/nothing' = '1'", "no denominator 'nothing'"),
             ("images = 9\n[[row]]\nlost = '0.5 to 0.2'", "lower end lies above"),
             ("images = 9\n[[row]]\nclass.cat.lost = 1", "no class of that name"),
@@ -181,6 +182,14 @@ def test_assumptions_that_need_no_file(tmp_path: Path) -> None:
 
 
 def test_rates_have_their_denominators() -> None:
-    assert parse_ask("clean-selective-accuracy").counted == Counted("clean-accepted-correct", "clean-accepted")
+    for side in ("clean", "perturbed"):
+        for name, counts in {
+            "accuracy": ("correct", "images"),
+            "coverage": ("accepted", "images"),
+            "selective-accuracy": ("accepted-correct", "accepted"),
+            "selective-risk": ("accepted-errors", "accepted"),
+        }.items():
+            top, below = (count if count == "images" else f"{side}-{count}" for count in counts)
+            assert parse_ask(f"{side}-{name}").counted == Counted(top, below)
     assert parse_ask("clean-accuracy/none").counted == Counted("clean-correct")
     assert parse_ask("lost/clean-correct").counted == Counted("lost", "clean-correct")

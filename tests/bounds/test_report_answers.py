@@ -86,6 +86,15 @@ class TestRightValues:
         assert ends(two) == {"persistent-wrong/none": (2, 6)}
 
 
+def test_the_smallest_conflict_is_found(tmp_path: Path) -> None:
+    """Leaving out one after the other ends with three of these: 9 and 6 correct and none lost. Two are fewer."""
+    counts = "persistent-wrong = 6\nperturbed-correct = 6\nclean-correct = 9\nlost = 0\nrecovered = 7\n"
+    (found,) = answered(tmp_path, f"images = 10\n[[row]]\n{counts}")
+    assert found.conflict is not None
+    assert found.conflict.smallest
+    assert found.conflict.words == ("row '1': persistent-wrong = 6", "row '1': perturbed-correct = 6")
+
+
 class TestAssumptions:
     def test_each_alone_and_all_together(self, tmp_path: Path) -> None:
         extra = "[assume.monotone]\nrecovered = 0\n[assume.pairing]\n'retained-correct/none' = '>= 55'\n"
