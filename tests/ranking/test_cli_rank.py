@@ -105,14 +105,19 @@ class TestPlanning:
         assert sorted(records.parent.rglob("*")) == before
 
     @pytest.mark.parametrize("name", ["../out.png", "/etc/hostname"])
-    def test_ids_that_lead_out_of_the_folder_are_refused(self, name: str, tmp_path: Path, command: Command) -> None:
-        table = photographs()
-        (tmp_path / "images").mkdir()
+    def test_ids_that_lead_out_of_the_folder_are_refused(
+        self, name: str, images: Path, tmp_path: Path, command: Command
+    ) -> None:
+        """Though there is a file at the other end, and one for every other id."""
         (tmp_path / "out.png").write_text("secret")
-        table.with_columns(pl.col("image_id").replace({"0/0000.png": name})).write_parquet(tmp_path / "r.parquet")
-        asked = ("--model", "a", "--copies", "corruptions", "--budget", "1.0", "--images", tmp_path / "images")
+        table = photographs().with_columns(pl.col("image_id").replace({"0/0000.png": name}))
+        clean = (pl.col("condition") == "clean") & (pl.col("model") == "a")
+        mine = table.filter(clean & (pl.col("image_id") == name))
+        assert mine["label"].to_list() == mine["predicted"].to_list()
+        table.write_parquet(tmp_path / "r.parquet")
+        asked = ("--model", "a", "--copies", "natural", "--budget", "1.0", "--images", images)
         told = command("rank", tmp_path / "r.parquet", *asked, "--save-plan", tmp_path / "plan").refused()
-        assert "leads out of" in told or "no such file" in told
+        assert "leads out of" in told
         assert not (tmp_path / "plan").exists()
 
 
@@ -168,6 +173,17 @@ class TestEvaluation:
         whole = command("rank", records, *asked, "--json").json
         assert len(whole) == 12
         assert {row["copies"] for row in whole if row["score"] == "natural_mean_true_probability"} == {"natural"}
+
+    def test_images_left_out_are_counted(self, records: Path, tmp_path: Path, command: Command) -> None:
+        asked = ("--model", "a", "--copies", "natural", "--targets", "print", "--budget", "0.2")
+        (whole,) = command("rank", records, *asked, "--json").json
+        first = command("rank", records, "--model", "a", "--copies", "natural", "--json").json[0]["image_id"]
+        gone = (pl.col("image_id") == first) & (pl.col("condition") == "flip")
+        photographs().filter(~gone).write_parquet(tmp_path / "r.parquet")
+        (part,) = command("rank", tmp_path / "r.parquet", *asked, "--json").json
+        assert (whole["left_out"], part["left_out"]) == (0, 1)
+        assert part["pool"] == whole["pool"] - 1
+        assert "left out, without every copy or a capture: 1" in command("rank", tmp_path / "r.parquet", *asked).out
 
     def test_held_out_corruptions_are_told(self, records: Path, command: Command) -> None:
         told = command("rank", records, "--model", "a", "--copies", "corruptions", "--targets", "print").err

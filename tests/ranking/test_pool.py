@@ -50,9 +50,13 @@ def test_an_image_without_one_copy_is_left_out_and_counted() -> None:
 
 
 def test_a_capture_that_is_missing_is_neither_right_nor_wrong() -> None:
-    table = photographs()
+    table = photographs().drop("true_probability", "probabilities")
+    desk = pl.col("condition") == "screen/desk"
+    wrong = pl.when(desk).then((pl.col("label") + 1) % 3).otherwise("predicted")
+    table = table.with_columns(wrong.alias("predicted"))
     name = correct_ids(table)[2]
     pool = RankingRecords(drop(table, "screen/desk", name)).pool("a", [], ["screen"])
+    assert pool.captures["screen"].wrong[0].sum() == pool.images - 1
     row = pool.image_id.to_list().index(name)
     captures = pool.captures["screen"]
     assert captures.conditions == ("screen/desk", "screen/wall")
@@ -93,6 +97,14 @@ def test_words_for_copies_and_targets() -> None:
         "speckle_noise/1,fog/3": ("fog/3", "speckle_noise/1"),
     }
     assert pool.captures["print"].conditions == ("print",)
+
+
+def test_a_target_is_not_what_merely_begins_with_its_name() -> None:
+    table = photographs().with_columns(pl.col("condition").replace({"print": "screenshot"}))
+    assert RankingRecords(table).pool("a", [], ["screen"]).captures["screen"].conditions == (
+        "screen/desk",
+        "screen/wall",
+    )
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,27 @@ def test_the_adaptation_without_gate_and_gains_is_the_method(pool: Pool) -> None
     assert found.values.tolist() == pytest.approx(method.values.tolist(), abs=1e-15)
 
 
+def test_a_class_that_falls_though_it_is_predicted_adds_nothing() -> None:
+    """The copy predicts the second class with 0.36, which had 0.38 when clean: no gain, and no loss."""
+    probabilities = {"clean": [0.40, 0.38, 0.22], "fog/1": [0.30, 0.36, 0.34]}
+    table = pl.DataFrame(
+        [
+            {
+                "condition": condition,
+                "image_id": "x",
+                "label": 0,
+                "predicted": values.index(max(values)),
+                "confidence": max(values),
+                "true_probability": values[0],
+                "probabilities": values,
+            }
+            for condition, values in probabilities.items()
+        ]
+    )
+    pool = RankingRecords(table).pool("model", ["fog/1"])
+    assert scored(SCORES["a3_adaptation"], pool, pool.copies["fog/1"]).values.tolist() == [1.0]
+
+
 def test_ties_of_the_adaptation_go_by_clean_confidence(pool: Pool) -> None:
     copies = pool.copies[WORD]
     flat = replace(
