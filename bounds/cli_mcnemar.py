@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, output_options
+from bounds.cli_options import Output, output_options, parse_level
 from bounds.errors import ClaimError, PairboundsError, printable
 
 if TYPE_CHECKING:
     from bounds.mcnemar import Discordant, Outcome, PValue
 
-__all__ = ["mcnemar", "p_span", "parse_level"]
+__all__ = ["mcnemar", "p_span"]
 
 ENDS = ("lower", "upper")
 COUNTED = ("discordant", "lost", "recovered")
@@ -108,7 +108,7 @@ def mcnemar(
     inputs: list[tuple[str, Path | None]] = [("--comparisons", comparisons), *(("--records", path) for path in records)]
     output.check(inputs)
     _one_way(numbers, comparisons, records, model, perturbed, retained)
-    share = parse_level("--level", level)
+    share = parse_level("--level", level, "0.05")
     if records:
         found = _from_records(records, model, perturbed)
     elif comparisons is not None:
@@ -145,23 +145,6 @@ def _one_way(
         raise PairboundsError(
             "--retained", retained, "is of one comparison", "give N CORRECT_1 CORRECT_2, or leave it out"
         )
-
-
-def parse_level(option: str, text: str) -> Fraction:
-    """A level of significance: a decimal strictly between 0 and 1.
-
-    >>> parse_level("--level", "0.05")
-    Fraction(1, 20)
-    """
-    from bounds.exact import exact_number
-
-    try:
-        level = exact_number(text)
-    except ValueError as error:
-        raise PairboundsError(option, text, str(error), "give such as 0.05") from None
-    if not 0 < level < 1:
-        raise PairboundsError(option, text, "a level lies strictly between 0 and 1", "give such as 0.05")
-    return level
 
 
 def _images(text: str, name: str = "N") -> int:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +30,7 @@ __all__ = [
     "node_limit_option",
     "note",
     "output_options",
+    "parse_level",
     "plot_option",
     "progress",
     "split",
@@ -199,6 +201,26 @@ def is_all(option: str, names: Sequence[str]) -> bool:
         others = ", ".join(name for name in names if name != "all")
         raise PairboundsError(option, "all", f"cannot go with {others}", "give all, or the names")
     return "all" in names
+
+
+def parse_level(option: str, text: str, example: str) -> Fraction:
+    """A level of significance or of confidence as typed: a decimal strictly between 0 and 1.
+
+    Raises:
+        PairboundsError: if it is another.
+
+    >>> parse_level("--level", "0.05", "0.05")
+    Fraction(1, 20)
+    """
+    from bounds.exact import exact_number
+
+    try:
+        level = exact_number(text)
+    except ValueError as error:
+        raise PairboundsError(option, text, str(error), f"give such as {example}") from None
+    if not 0 < level < 1:
+        raise PairboundsError(option, text, "a level lies strictly between 0 and 1", f"give such as {example}")
+    return level
 
 
 def progress(tasks: Iterable[T], total: Callable[[], int], label: str) -> Iterator[T]:

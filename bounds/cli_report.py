@@ -12,8 +12,7 @@ import click
 
 from bounds.cli import Verb
 from bounds.cli_certificate import certificate_option, report_certificate_file
-from bounds.cli_mcnemar import parse_level
-from bounds.cli_options import Output, node_limit_option, output_options, progress, split
+from bounds.cli_options import Output, node_limit_option, output_options, parse_level, progress, split
 from bounds.errors import printable
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def audit_report(
     rows = load_report(report, split(assume))
     if asks := tuple(parse_ask(key) for key in split(ask)):
         rows = [_wide_enough(replace(row, asks=asks), asks) for row in rows]
-    level = None if mcnemar is None else parse_level("--mcnemar", mcnemar)
+    level = None if mcnemar is None else parse_level("--mcnemar", mcnemar, "0.05")
     advised = [parse_ask(key) for key in split(advise)]
     rows = [_wide_enough(row, advised) for row in rows]
     answers = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bounds.cli import Verb
-from bounds.cli_options import Output, note, output_options
-from bounds.errors import PairboundsError, printable
+from bounds.cli_options import Output, note, output_options, parse_level
+from bounds.errors import printable
 from ranking.cli_options import RankingChoice, Work, level_option, ranking_options
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def compare_scores(
     RECORDS are Parquet or CSV files of prediction records. List options repeat, take commas and `all`.
     """
     output.check(choice.inputs)
-    share = parse_level(level)
+    share = parse_level("--level", level, "0.95")
     work = choice.work(choice.load())
 
     from bounds import tables
@@ -100,23 +99,6 @@ def _unequal(work: Work) -> list[str]:
     if len(set(sizes.values())) < 2:
         return []
     return ["the sets of copies differ in size: " + ", ".join(f"{word} {size}" for word, size in sizes.items())]
-
-
-def parse_level(text: str) -> Fraction:
-    """A confidence level: a decimal strictly between 0 and 1.
-
-    >>> parse_level("0.9")
-    Fraction(9, 10)
-    """
-    from bounds.exact import exact_number
-
-    try:
-        level = exact_number(text)
-    except ValueError as error:
-        raise PairboundsError("--level", text, str(error), "give such as 0.95") from None
-    if not 0 < level < 1:
-        raise PairboundsError("--level", text, "a level lies strictly between 0 and 1", "give such as 0.95")
-    return level
 
 
 def _reference(asked: str | None, judged: Sequence[Judged]) -> tuple[str, str]:
